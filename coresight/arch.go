@@ -38,86 +38,35 @@ func (a Arch) String() string {
 	return fmt.Sprintf("v%d.%d-%c", a.Major, a.Minor, a.Profile)
 }
 
-// core is one row of the table of cores by name.
-type core struct {
-	name string
-	arch Arch
-}
-
-// cores are the cores known by name, as their Technical Reference Manuals
-// state the architecture, sorted by name.
-var cores = []core{
-	{"Cortex-A12", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A15", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A17", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A32", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A34", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A35", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A5", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A510", Arch{Major: 9, Profile: 'A'}},
-	{"Cortex-A520", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Cortex-A53", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A55", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A57", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A65", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A65AE", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A7", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A710", Arch{Major: 9, Profile: 'A'}},
-	{"Cortex-A715", Arch{Major: 9, Profile: 'A'}},
-	{"Cortex-A72", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A720", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Cortex-A725", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Cortex-A73", Arch{Major: 8, Profile: 'A'}},
-	{"Cortex-A75", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A76", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A76AE", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A77", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A78", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A78AE", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A78C", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-A8", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-A9", Arch{Major: 7, Profile: 'A'}},
-	{"Cortex-M0", Arch{Major: 6, Profile: 'M'}},
-	{"Cortex-M0+", Arch{Major: 6, Profile: 'M'}},
-	{"Cortex-M1", Arch{Major: 6, Profile: 'M'}},
-	{"Cortex-M23", Arch{Major: 8, Profile: 'M'}},
-	{"Cortex-M3", Arch{Major: 7, Profile: 'M'}},
-	{"Cortex-M33", Arch{Major: 8, Profile: 'M'}},
-	{"Cortex-M35P", Arch{Major: 8, Profile: 'M'}},
-	{"Cortex-M4", Arch{Major: 7, Profile: 'M'}},
-	{"Cortex-M52", Arch{Major: 8, Minor: 1, Profile: 'M'}},
-	{"Cortex-M55", Arch{Major: 8, Minor: 1, Profile: 'M'}},
-	{"Cortex-M7", Arch{Major: 7, Profile: 'M'}},
-	{"Cortex-M85", Arch{Major: 8, Minor: 1, Profile: 'M'}},
-	{"Cortex-R4", Arch{Major: 7, Profile: 'R'}},
-	{"Cortex-R5", Arch{Major: 7, Profile: 'R'}},
-	{"Cortex-R52", Arch{Major: 8, Profile: 'R'}},
-	{"Cortex-R52+", Arch{Major: 8, Profile: 'R'}},
-	{"Cortex-R7", Arch{Major: 7, Profile: 'R'}},
-	{"Cortex-R8", Arch{Major: 7, Profile: 'R'}},
-	{"Cortex-R82", Arch{Major: 8, Minor: 4, Profile: 'R'}},
-	{"Cortex-X1", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-X1C", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Cortex-X2", Arch{Major: 9, Profile: 'A'}},
-	{"Cortex-X3", Arch{Major: 9, Profile: 'A'}},
-	{"Cortex-X4", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Cortex-X925", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Neoverse-E1", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Neoverse-N1", Arch{Major: 8, Minor: 2, Profile: 'A'}},
-	{"Neoverse-N2", Arch{Major: 9, Profile: 'A'}},
-	{"Neoverse-N3", Arch{Major: 9, Minor: 2, Profile: 'A'}},
-	{"Neoverse-V1", Arch{Major: 8, Minor: 4, Profile: 'A'}},
-	{"Neoverse-V2", Arch{Major: 9, Profile: 'A'}},
-	{"Neoverse-V3", Arch{Major: 9, Minor: 2, Profile: 'A'}},
+// cores are the cores known by name, by the architecture that their Technical Reference
+// Manuals state.
+var cores = []struct {
+	arch  Arch
+	names string // with blanks between them
+}{
+	{Arch{Major: 7, Profile: 'A'}, `Cortex-A12 Cortex-A15 Cortex-A17 Cortex-A5 Cortex-A7 Cortex-A8 Cortex-A9`},
+	{Arch{Major: 8, Profile: 'A'}, `Cortex-A32 Cortex-A34 Cortex-A35 Cortex-A53 Cortex-A57 Cortex-A72 Cortex-A73`},
+	{Arch{Major: 8, Minor: 2, Profile: 'A'}, `Cortex-A55 Cortex-A65 Cortex-A65AE Cortex-A75 Cortex-A76 Cortex-A76AE Cortex-A77 Cortex-A78 Cortex-A78AE Cortex-A78C Cortex-X1 Cortex-X1C Neoverse-E1 Neoverse-N1`},
+	{Arch{Major: 8, Minor: 4, Profile: 'A'}, `Neoverse-V1`},
+	{Arch{Major: 9, Profile: 'A'}, `Cortex-A510 Cortex-A710 Cortex-A715 Cortex-X2 Cortex-X3 Neoverse-N2 Neoverse-V2`},
+	{Arch{Major: 9, Minor: 2, Profile: 'A'}, `Cortex-A520 Cortex-A720 Cortex-A725 Cortex-X4 Cortex-X925 Neoverse-N3 Neoverse-V3`},
+	{Arch{Major: 6, Profile: 'M'}, `Cortex-M0 Cortex-M0+ Cortex-M1`},
+	{Arch{Major: 7, Profile: 'M'}, `Cortex-M3 Cortex-M4 Cortex-M7`},
+	{Arch{Major: 8, Profile: 'M'}, `Cortex-M23 Cortex-M33 Cortex-M35P`},
+	{Arch{Major: 8, Minor: 1, Profile: 'M'}, `Cortex-M52 Cortex-M55 Cortex-M85`},
+	{Arch{Major: 7, Profile: 'R'}, `Cortex-R4 Cortex-R5 Cortex-R7 Cortex-R8`},
+	{Arch{Major: 8, Profile: 'R'}, `Cortex-R52 Cortex-R52+`},
+	{Arch{Major: 8, Minor: 4, Profile: 'R'}, `Cortex-R82`},
 }
 
 // ArchOf returns the architecture of a core by its name. That is the name of a
 // product ("Cortex-A53"), or says the architecture itself: ARMvM[.m]-P
 // ("ARMv8.1-M") and ARM-AA64[-P], P being A, R or M.
 func ArchOf(name string) (Arch, bool) {
-	i, ok := slices.BinarySearchFunc(cores, name, func(c core, s string) int { return strings.Compare(c.name, s) })
-	if ok {
-		return cores[i].arch, true
+	for _, c := range cores {
+		if slices.Contains(strings.Fields(c.names), name) {
+			return c.arch, true
+		}
 	}
 	if rest, ok := strings.CutPrefix(name, "ARM-"); ok {
 		return archAA64(rest)

@@ -1,6 +1,10 @@
 package coresight
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Protocol is the language that a trace source speaks.
 type Protocol uint8
@@ -142,7 +146,7 @@ type DecoderConfig struct {
 	Trace Config
 
 	// TimeConv turns timestamps into nanoseconds of the recording's clock.
-	TimeConv TimeConv
+	TimeConv event.TimeConv
 
 	// Ahead makes the decoder look ahead for the timestamp that follows an
 	// event, so that Event.Time has an upper bound as near as the trace tells.

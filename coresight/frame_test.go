@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -305,16 +304,7 @@ func TestTroublesBounded(t *testing.T) {
 // Real buffers: the twin agrees, and formatting the streams anew loses nothing.
 // It would catch what random frames do not have.
 func TestRealFrames(t *testing.T) {
-	dir := testsize.Recordings(t)
-	files, _ := filepath.Glob(filepath.Join(dir, "coresight/snapshots/*/*.bin"))
-	if len(files) == 0 {
-		t.Skip("no CoreSight snapshots in PTDECODE_DATA")
-	}
-	for _, file := range files {
-		buf, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for file, buf := range testsize.Files(t, filepath.Join(testsize.Recordings(t), "coresight/snapshots/*/*.bin")) {
 		buf = buf[:min(len(buf), 64<<10)]
 		for _, format := range []Format{FormatMemory, FormatPort} {
 			if diff := slowDeframe(format, buf).differ(Deframe(format, buf)); diff != "" {

@@ -231,55 +231,6 @@ func (o overlayFS) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// TestOneFile would catch a recording by perf of the trace and of the breakpoints that
-// does not decode whole: one file, one call. The trace is a window's, the records are
-// perf's own, and a writer of the test's has put them into one file.
-func TestOneFile(t *testing.T) {
-	root := armRoot(t)
-	for _, variant := range []string{"fine", "coarse-rs"} {
-		if variant != "fine" && !testsize.Full(t) {
-			continue
-		}
-		t.Run(variant, func(t *testing.T) {
-			trace, err := os.ReadFile(filepath.Join(root, "a57-hwbp-jump", variant, "cstrace.bin"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ini, err := os.ReadFile(filepath.Join(root, "a57-hwbp-jump", variant, "etm_0.ini"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var config uint64
-			_, at, _ := strings.Cut(string(ini), "TRCCONFIGR(0x004)=")
-			if _, err := fmt.Sscanf(at, "0x%x", &config); err != nil {
-				t.Fatal(err)
-			}
-			const (
-				pmu, id, timeConv = 9, 900, 79
-				end               = 17263200000 // ns: behind the window
-				zero              = 1<<64 - 86527760
-			)
-			w := &perfWriter{}
-			priv := bin(uint64(1), uint64(pmu)<<32|2, uint64(0))
-			for cpu := range uint64(2) {
-				priv = bin(priv, uint64(0x4040404040404040), cpu, uint64(8), config, 0x10+cpu, uint64(0x28000ea1), uint64(0x4100f423), uint64(0x488), uint64(0), uint64(0xcc), uint64(1))
-			}
-			w.record(70, uint32(3), uint32(0), priv)
-			w.record(timeConv, uint64(0), uint64(1), uint64(zero), uint64(0), uint64(1<<57-1), uint64(1|1<<8))
-			w.take(t, filepath.Join(root, "perf", "hwbp.data"), timeConv)
-			w.event(pmu, 0, 0, id)
-			w.record(11, uint64(0), uint64(len(trace)), uint64(0), w.who(0, end, 0, id))
-			w.record(71, uint64(len(trace)), uint64(0), uint64(1), uint32(0), int32(-1), uint32(0), uint32(0))
-			w.records = append(w.records, trace...)
-			s := opened(t, hwbp(root, w.write(t)))
-			for _, warning := range s.Warnings() {
-				t.Log(warning.What)
-			}
-			ran(t, s, armGoldens(t, root)["a57-hwbp-jump"][variant])
-		})
-	}
-}
-
 // TestProbePokes would catch a change that the samples of probes show and no poke
 // states. One is of a jump label, by its entry, one of a kprobe, whose word is stop_machine's
 // argument. Behind a store of which only the mapping is seen, code is unknown.

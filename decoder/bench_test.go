@@ -80,32 +80,38 @@ func BenchmarkIntelPTPackets(b *testing.B) {
 
 // BenchmarkCold measures the first pass: each round begins with no block known.
 func BenchmarkCold(b *testing.B) {
-	root := dataDir(b)
+	eachProgram(b, func(b *testing.B, s *Session, jobs []*job, bytes int64) {
+		var n delivered
+		quickest(b, bytes, func() {
+			fresh := *s.code.Load()
+			fresh.caches = learner{s}.newCaches()
+			f := newFollower(s, &fresh, s.streams[0])
+			for _, j := range jobs {
+				for i := range j.segs {
+					if err := f.segment(j, i, &n); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	})
+}
+
+// eachProgram runs a benchmark for each of three programs of user space, whose trace is in
+// jobs of so many bytes.
+func eachProgram(b *testing.B, run func(b *testing.B, s *Session, jobs []*job, bytes int64)) {
 	for _, name := range []string{"mruby", "qemu", "avscript_32"} {
 		b.Run(name, func(b *testing.B) {
-			s, err := Open(userProgram(root, name))
+			s, err := Open(userProgram(dataDir(b), name))
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			jobs := allJobs(s, Query{})
-			bytes := int64(0)
+			jobs, bytes := allJobs(s, Query{}), int64(0)
 			for _, j := range jobs {
 				bytes += j.bytes()
 			}
-			var n delivered
-			quickest(b, bytes, func() {
-				fresh := *s.code.Load()
-				fresh.caches = learner{s}.newCaches()
-				f := newFollower(s, &fresh, s.streams[0])
-				for _, j := range jobs {
-					for i := range j.segs {
-						if err := f.segment(j, i, &n); err != nil {
-							b.Fatal(err)
-						}
-					}
-				}
-			})
+			run(b, s, jobs, bytes)
 		})
 	}
 }
@@ -113,38 +119,27 @@ func BenchmarkCold(b *testing.B) {
 // BenchmarkEdges measures counting of what ran and what came next, with every block warm: the
 // same trace again. What phrases counted as a whole is unfolded at the end, once: unfold-ms.
 func BenchmarkEdges(b *testing.B) {
-	root := dataDir(b)
-	for _, name := range []string{"mruby", "qemu", "avscript_32"} {
-		b.Run(name, func(b *testing.B) {
-			s, err := Open(userProgram(root, name))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			f, jobs, bytes := newFollower(s, s.code.Load(), s.streams[0]), allJobs(s, Query{}), int64(0)
+	eachProgram(b, func(b *testing.B, s *Session, jobs []*job, bytes int64) {
+		f := newFollower(s, s.code.Load(), s.streams[0])
+		var y flow.Tally
+		once := func() {
 			for _, j := range jobs {
-				bytes += j.bytes()
-			}
-			var y flow.Tally
-			once := func() {
-				for _, j := range jobs {
-					for i := range j.segs {
-						if err := f.segment(j, i, &y); err != nil {
-							b.Fatal(err)
-						}
+				for i := range j.segs {
+					if err := f.segment(j, i, &y); err != nil {
+						b.Fatal(err)
 					}
 				}
 			}
-			for range 3 { // blocks, then the paths between them
-				once()
-			}
-			quickest(b, bytes, once)
-			from, steps := cpuSeconds(), 0
-			y.Each(func(flow.Step, uint64) { steps++ })
-			b.ReportMetric((cpuSeconds()-from)*1e3, "unfold-ms")
-			b.ReportMetric(float64(steps), "edges")
-		})
-	}
+		}
+		for range 3 { // blocks, then the paths between them
+			once()
+		}
+		quickest(b, bytes, once)
+		from, steps := cpuSeconds(), 0
+		y.Each(func(flow.Step, uint64) { steps++ })
+		b.ReportMetric((cpuSeconds()-from)*1e3, "unfold-ms")
+		b.ReportMetric(float64(steps), "edges")
+	})
 }
 
 // BenchmarkRanges measures ranges delivered in one goroutine with every block

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
-	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -72,39 +71,6 @@ type Config struct {
 
 	NoDemangle bool // names of programs' code stay as the linker has them
 }
-
-// RawTrace is a file of bare trace, at Path: the trace of CPU, in a Protocol that has
-// a RawFlag, such as IntelPT. That of a CoreSight unit has its configuration, a
-// coresight.Config, and its trace ID too; its CPU is -1.
-type RawTrace = recording.RawTrace
-
-// CodeFile is a file of machine code, at Path. Addr is where its first byte lies in
-// memory; an ELF file's addresses are shifted by it.
-type CodeFile = recording.CodeFile
-
-// Filter is one address range by which the trace unit filtered: from Lo to Hi, both
-// included. With File they are offsets in that file, bytes, else addresses of the
-// kernel. Stop is set if tracing stops where the range is entered. Otherwise code
-// outside of all such ranges is not traced.
-type Filter = addrfilter.Filter
-
-// Guest is the virtual machine of the process PID, and the Recording that was made inside
-// of it: a perf.data file or directory, with the guest's own /proc/kcore and
-// /proc/kallsyms. Its times and the Offset, ns, give the host's. Without HasOffset the
-// offset is found from the trace, if it tells.
-type Guest = inject.Guest
-
-// CallError is a Config that does not fit what it names: What says how. Not the
-// recording is at fault, but what was asked for.
-type CallError = recording.CallError
-
-// Protocol is a trace protocol: its Name, and RawFlag, the command's flag that names
-// a file of bare trace, "" if bare trace cannot be read.
-type Protocol = stream.Protocol
-
-// IntelPT is Intel Processor Trace (Intel SDM, volume 3C, chapter "Intel Processor
-// Trace").
-var IntelPT = stream.IntelPT
 
 // Protocols returns all protocols, in a fixed order.
 func Protocols() []*Protocol { return stream.Protocols() }

@@ -31,6 +31,7 @@ type device struct {
 	id      func(cpu int) uint64 // TRCTRACEIDR; nil: 0x10 + 2 × CPU
 	hwIDs   bool                 // AUX_OUTPUT_HW_ID records
 	cut     int                  // bytes in each AUX record; 0: all in one
+	holes   bool                 // an AUX record for every other segment; no trace of the others, and nothing says so
 	flags   uint64               // of AUX records, besides raw
 	pad     int                  // bytes of Ignore before each AUX record's trace
 	told    bool                 // AUX records tell of the padding
@@ -39,6 +40,7 @@ type device struct {
 	ring    int                  // size of a buffer that is overwritten, bytes; 0: none is
 	syncs   string               // comes before each sync point of the trace units
 	frames  bool                 // one sink for all CPUs, which CPU 0 empties
+	apart   bool                 // frames, and a CPU's alone in each AUX record
 	old     bool                 // blocks are called those of ETMv4s, without TRCDEVARCH
 	least   int                  // percent of the instructions that are claimed
 }
@@ -129,12 +131,10 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 			areas = append(areas, area{cpu: int32(cpu)})
 		}
 		a := &areas[len(areas)-1]
-		n := d.cut
-		if n == 0 {
-			n = len(trace)
-		}
-		for off := 0; off < len(trace); off += n {
-			part := trace[off:min(off+n, len(trace))]
+		for _, part := range d.parts(&sources[i], trace) {
+			if d.apart {
+				part = inFrames(t, &sim.Run{CPUs: append(make([]sim.CPU, i), sim.CPU{Trace: part})})
+			}
 			ignore := make([]byte, d.pad)
 			for k := range ignore {
 				ignore[k] = 0x70
@@ -146,7 +146,7 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 			a.data = bin(a.data, ignore, part)
 			time += 1000
 			flags, at := d.flags|auxRaw, from
-			if d.frames {
+			if d.frames || d.apart {
 				flags = d.flags
 			}
 			if d.ring > 0 {
@@ -176,6 +176,22 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 	return c
 }
 
+// parts cuts trace, c's, into what an AUX record tells of each.
+func (d *device) parts(c *sim.CPU, trace []byte) (list [][]byte) {
+	if d.holes {
+		ends := append(slices.Clone(c.StartOff), int64(len(trace)))
+		for k := 0; k+1 < len(ends); k += 2 {
+			list = append(list, trace[ends[k]:ends[k+1]])
+		}
+		return list
+	}
+	n := d.cut
+	if n == 0 {
+		n = max(len(trace), 1)
+	}
+	return slices.Collect(slices.Chunk(trace, n))
+}
+
 // TestDevices would catch a recording of ETEs, each with a buffer of its own, of which
 // what did not run is claimed, or of which too little is.
 func TestDevices(t *testing.T) {
@@ -191,6 +207,8 @@ func TestDevices(t *testing.T) {
 		{name: "cut, truncated", cut: 997, flags: auxTruncated},
 		{name: "cut, collision", cut: 997, flags: auxCollision},
 		{name: "cut, partial", cut: 997, flags: auxPartial},
+		{name: "holes between sync points", holes: true},
+		{name: "holes between sync points, thread", holes: true, thread: true},
 		{name: "padded", pad: 61, least: 95},
 		{name: "padded, told", pad: 61, told: true, least: 95},
 		{name: "cut, padded", pad: 61, cut: 997},
@@ -201,6 +219,10 @@ func TestDevices(t *testing.T) {
 		{name: "thread", thread: true, least: 95},
 		{name: "blocks of an older recorder", old: true, least: 95},
 		{name: "frames", frames: true, least: 95},
+		{name: "frames apart", apart: true, least: 95},
+		{name: "frames apart, thread", apart: true, thread: true, least: 95},
+		{name: "frames apart, thread, cut", apart: true, thread: true, cut: 997},
+		{name: "frames apart, thread, holes between sync points", apart: true, thread: true, holes: true},
 		{name: "frames, cut", frames: true, cut: 1024},
 		{name: "frames, cut, truncated", frames: true, cut: 2048, flags: auxTruncated},
 		{name: "frames, begin inside of a packet", frames: true, drop: 16},

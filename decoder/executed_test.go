@@ -176,7 +176,13 @@ type untruth struct {
 	part     int // index of the part in which it begins
 	behind   int // of what was executed: where the flow left it; -1: it was not found before
 	back     int // of what was executed: where the flow comes back; -1: the run of claims ends first
+	// The anchors between which it lies: of what is printed before and behind it, what was found
+	// last and next. Ambiguous instructions may lie between, but no gap; nil: there is none.
+	since, until *anchor
 }
+
+// anchor is a place in what is printed, and where that is in what was executed.
+type anchor struct{ printed, executed int }
 
 // judge compares what was printed of a stream with what was executed.
 //
@@ -193,11 +199,14 @@ func (c *claimCount) judge(p *printed, x *executed) (list []untruth) {
 	seen := make([]bool, len(x.ips))
 	c.executed += len(x.ips)
 	k := 0
+	var last *anchor // the end of what was found last, with no gap behind it
+	open := 0        // from this index on the next anchor of list is not known
 	for i := 0; i < len(p.parts); {
 		q := &p.parts[i]
 		if q.gap != nil {
 			c.gaps++
 			i++
+			last, open = nil, len(list)
 			continue
 		}
 		j := i + 1
@@ -213,7 +222,7 @@ func (c *claimCount) judge(p *printed, x *executed) (list []untruth) {
 			c.likely += ambiguousRan(p, x, i, to, seen)
 		} else {
 			c.claims += to - q.from
-			list, k = c.judgeRun(p, x, i, to, k, seen, list)
+			list, k = c.judgeRun(p, x, i, to, k, seen, list, &last, &open)
 		}
 		i = j
 	}
@@ -226,8 +235,9 @@ func (c *claimCount) judge(p *printed, x *executed) (list []untruth) {
 }
 
 // judgeRun is judge for the run that begins with part i and ends before instruction
-// to. Everything executed before k is accounted for; next is the new k.
-func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool, list []untruth) (all []untruth, next int) {
+// to. Everything executed before k is accounted for; next is the new k. last and open are
+// judge's.
+func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool, list []untruth, last **anchor, open *int) (all []untruth, next int) {
 	behind, wrong := -1, false
 	for at := p.parts[i].from; at < to; {
 		for i+1 < len(p.parts) && p.parts[i+1].from <= at {
@@ -236,7 +246,7 @@ func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool
 		j, n := x.locate(p.ips[at:to], p.parts[i].off, k)
 		if behind < 0 && !wrong && n > 0 || n >= shortest {
 			if !wrong && behind >= 0 {
-				list = append(list, untruth{from: at, to: at, part: i, behind: behind})
+				list = append(list, untruth{from: at, to: at, part: i, behind: behind, since: *last})
 			}
 			if wrong || behind >= 0 {
 				c.seams++
@@ -245,11 +255,15 @@ func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool
 			for s := j; s < j+n; s++ {
 				seen[s] = true
 			}
+			for ; *open < len(list); *open++ {
+				list[*open].until = &anchor{at, j}
+			}
 			at, k, behind, wrong = at+n, j+n, j+n, false
+			*last = &anchor{at, k}
 			continue
 		}
 		if !wrong {
-			list = append(list, untruth{at, at, i, behind, -1})
+			list = append(list, untruth{from: at, to: at, part: i, behind: behind, back: -1, since: *last})
 			wrong = true
 		}
 		c.wrong++

@@ -4,33 +4,29 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // endings is a Sink that writes the retired addresses, and where tracing ends.
 type endings struct{ strings.Builder }
 
 func (p *endings) Flow(b *flow.Batch) error {
-	notes := b.Notes
-	for i := range len(b.Ranges) + 1 {
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			switch n := &notes[0]; n.Kind {
-			case flow.NoteGap:
-				fmt.Fprintf(p, "gap:%v ", n.Gap.Reason)
-			case flow.NoteTrackOff:
-				fmt.Fprintf(p, "off:%x ", n.Event.IP)
-			}
-		}
-		if i < len(b.Ranges) {
-			for _, ip := range appendOn(nil, &b.Ranges[i]) {
+	for n, r := range b.All() {
+		switch {
+		case r != nil:
+			for _, ip := range appendOn(nil, r) {
 				fmt.Fprintf(p, "%x ", ip)
 			}
+		case n.Kind == flow.NoteGap:
+			fmt.Fprintf(p, "gap:%v ", n.Gap.Reason)
+		case n.Kind == flow.NoteTrackOff:
+			fmt.Fprintf(p, "off:%x ", n.Event.IP)
 		}
 	}
 	return nil

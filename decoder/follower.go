@@ -97,10 +97,7 @@ const largeSegment = 8 << 20
 // What it returns is to be called when they are no longer needed.
 func (f *follower) fetch(j *job) (done func()) {
 	done = func() {}
-	n := f.seg.End - f.seg.Off
-	if !f.st.CutShort(&f.seg) {
-		n += f.st.Protocol.Margin
-	}
+	n := f.st.Length(&f.seg)
 	switch data := f.st.Data.(type) {
 	case *stream.File:
 		if n >= largeSegment {
@@ -145,6 +142,16 @@ func tellGaps(i int, list []event.Gap, out flow.Sink) error {
 	return out.Flow(&b)
 }
 
+// begin returns what decodes the segment, from its begin on.
+func (f *follower) begin() stream.Decoder {
+	d := f.dec
+	if f.near {
+		d = f.ahead
+	}
+	d.Reset(f.seg)
+	return d
+}
+
 // segment decodes segment i of j and gives its flow to out, with the gaps before
 // it, and behind the last.
 func (f *follower) segment(j *job, i int, out flow.Sink) error {
@@ -156,14 +163,9 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 		f.seg.Time = f.st.TimeOf(f.seg)
 	}
 	clear(f.seen)
-	d := f.dec
 	f.near = j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time))
-	if f.near {
-		d = f.ahead
-	}
 	done := f.fetch(j)
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
-	d.Reset(f.seg)
 	to := f.s.rec.Doubts.Sink(out)
 	if spaces := f.s.rec.Processes.Spaces; spaces.Makes() {
 		to = repair.Mark(to, func(r *flow.Range, at event.Time) bool { return spaces.Unmade(r.Block.Space, r.Block.Addr, at) })
@@ -171,7 +173,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if f.s.boot != nil {
 		to = f.s.boot.Doubts(to, f.again)
 	}
-	err := f.walker.Run(d, to)
+	err := f.walker.Run(f.begin(), to)
 	done()
 	if err != nil || !f.seg.Last {
 		return err

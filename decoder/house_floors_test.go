@@ -165,7 +165,7 @@ var rooms = map[string]room{
 	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
-	"coresight": {floor: 0},
+	"coresight": {floor: 0, beside: []string{"decoder/event"}},
 	// What their folders share: sync points; of the older ones also bytes of packets.
 	"coresight/internal/wire": {floor: 0, beside: []string{"decoder/event"}},
 }

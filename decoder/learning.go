@@ -76,7 +76,7 @@ const maxPath = 1024
 // code, or follows from another.
 func (s learner) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
 	g := &x.Gap
-	if !s.Kernel(g.IP) || !learn.From(g.Reason) {
+	if !s.Kernel(g.IP) || !g.Reason.Contradicts() {
 		return v, false
 	}
 	v = learn.Visit{Stream: g.Stream, Off: g.Off, Begin: g.Off, IP: g.IP, Time: g.Time, Unread: g.Reason == event.NoText}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -88,26 +89,20 @@ func (o *original) read(t testing.TB, truth func(st *Stream) string) {
 	o.image, o.symbols = s.Text().Image(), s.Symbols()
 }
 
-// eventsOf returns all events of st.
-func eventsOf(st *Stream) (list []event.Event) {
-	d := st.Decoder(false)
-	for g := range st.Segments() {
-		n := g.End - g.Off
-		if !st.CutShort(&g) {
-			n += st.Protocol.Margin
+// claims counts what was printed, by stream, against what was executed.
+func (o *original) claims(got prints) (n claimCount) {
+	for i, ran := range o.ran {
+		if got[i] == nil {
+			got[i] = &printed{}
 		}
-		g.Buf = st.Data.Bytes(g.Off, n)
-		d.Reset(g)
-		for e := (event.Event{}); d.Next(&e); {
-			list = append(list, e)
-		}
+		n.judge(got[i], ran)
 	}
-	return list
+	return n
 }
 
 // statedBy lists where the events of st lie.
 func statedBy(st *Stream) (all stated) {
-	for _, e := range eventsOf(st) {
+	for e := range stream.Events(st, false) {
 		all.events = append(all.events, e.Off)
 		switch {
 		case e.Kind == event.Target || e.Kind == event.Enable:

@@ -6,20 +6,31 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // agrees reports whether the trace cannot tell u, which was printed of stream i of s,
 // from what was executed. It follows both from where the flow left what was executed
-// up to where it came back, and from there on they are the same. In both, each
-// conditional branch must go the same way, and each indirect one to the same address.
+// up to where it came back, and from there on they are the same. What is ambiguous between
+// is followed too. In both, each conditional branch must go the same way, and each indirect
+// one to the same address.
 // It asks what each instruction is, one after the other, and shares nothing else with
-// what it judges.
-func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
-	if u.behind < 1 || u.back < 0 {
+// what it judges. What was printed before anything was learned follows the code as it was
+// then, so first is that code.
+func (o *original) agrees(s *Session, first *code, i int, p *printed, u untruth) bool {
+	if u.since == nil || u.until == nil || u.since.executed < 1 || u.until.executed < u.since.executed {
 		return false
 	}
 	x, q := o.ran[i], &p.parts[u.part]
+	from, to := *u.since, *u.until
+	span := q.time // of all parts between
+	for k := u.part; k >= 0 && p.parts[k].from >= from.printed; k-- {
+		span.Lo = min(span.Lo, p.parts[k].time.Lo)
+	}
+	for k := u.part; k < len(p.parts) && p.parts[k].from <= to.printed; k++ {
+		span.Hi = max(span.Hi, p.parts[k].time.Hi)
+	}
 	// What the unit has on its stack comes from calls since the sync point.
 	sync := int64(0)
 	if seg, ok := s.Streams()[i].Before(q.off + 1); ok {
@@ -40,23 +51,28 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 			}
 		}
 	}
-	truth, claim := slowTwin{s: o.session, stream: i}, slowTwin{s: s, stream: i}
-	truth.tells(q.time, x.ips[min(ran, u.behind-1):u.behind])
-	claim.tells(q.time, p.ips[min(printed, u.from-1):u.from])
-	return slices.Equal(truth.tells(q.time, x.ips[u.behind-1:u.back+1]), claim.tells(q.time, p.ips[u.from-1:u.to+1]))
+	truth := twinOf(o.session, o.session.code.Load(), i)
+	truth.tells(span, x.ips[min(ran, from.executed-1):from.executed])
+	told := truth.tells(span, x.ips[from.executed-1:to.executed+1])
+	return slices.ContainsFunc([]*code{first, s.code.Load()}, func(c *code) bool {
+		claim := twinOf(s, c, i)
+		claim.tells(span, p.ips[min(printed, from.printed-1):from.printed])
+		return slices.Equal(told, claim.tells(span, p.ips[from.printed-1:to.printed+1]))
+	})
 }
 
 // alike says of each of list, which was printed of stream i of s, whether the trace
 // cannot tell it from what was executed (agrees). What one leaves of the outcomes
-// another may use up: then several in one run are alike together.
-func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
+// another may use up: then several in one run are alike together. first is the code of s
+// before anything was learned.
+func (o *original) alike(s *Session, first *code, i int, p *printed, list []untruth) []bool {
 	const together = 8
 	same := make([]bool, len(list))
 	for k := range list {
-		for j := k; j < min(k+together, len(list)) && !same[k] && p.oneRun(list[k].part, list[j].part); j++ {
+		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
 			u := list[k]
-			u.to, u.back = list[j].to, list[j].back
-			if o.agrees(s, i, p, u) {
+			u.until = list[j].until
+			if o.agrees(s, first, i, p, u) {
 				for n := k; n <= j; n++ {
 					same[n] = true
 				}
@@ -66,9 +82,9 @@ func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
 	return same
 }
 
-// oneRun reports whether parts i to j are claims with no gap between them.
-func (p *printed) oneRun(i, j int) bool {
-	return !slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil || q.ambiguous })
+// gapIn reports whether there is a gap among parts i to j.
+func (p *printed) gapIn(i, j int) bool {
+	return slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil })
 }
 
 // maxCalls is how many return addresses a trace unit keeps (Intel SDM, volume 3C, "Indirect
@@ -78,8 +94,52 @@ const maxCalls = 64
 // slowTwin says what the trace of a stream tells of instructions.
 type slowTwin struct {
 	s      *Session
+	text   textView
 	stream int
 	calls  []uint64 // return addresses that the trace unit keeps, the newest last
+}
+
+// twinOf returns the twin of stream i of s whose code is c.
+func twinOf(s *Session, c *code, i int) slowTwin {
+	x := slowTwin{s: s, text: c.text, stream: i}
+	x.text.holes = false // as the image has it
+	return x
+}
+
+// insn reads the instruction at ip that the flow left for next about time t. It is the
+// likeliest, unless another may have lain there within t, and that one alone leads to next.
+func (x *slowTwin) insn(d isa.Decoder, m isa.Mode, ip, next uint64, t event.Time) (in isa.Insn, ok isa.Status) {
+	b := make([]byte, d.MaxLen())
+	leads := func(in *isa.Insn, at event.Epoch) (isa.Status, bool) {
+		n, _ := x.text.Fetch(b, 0, ip, at)
+		ok := d.Decode(in, b[:n], ip, m)
+		switch fall := ip + uint64(in.Len); {
+		case ok != isa.OK:
+			return ok, false
+		case in.Class == isa.Other:
+			return ok, next == fall
+		case in.Class == isa.Jump, in.Class == isa.Call:
+			return ok, next == in.Target
+		case in.Class == isa.Cond:
+			return ok, next == in.Target || next == fall
+		}
+		return ok, true
+	}
+	likely, _ := x.text.Epochs(event.Time{Lo: t.Likely(), Hi: t.Likely()})
+	ok, leadsThere := leads(&in, likely)
+	if leadsThere {
+		return in, ok
+	}
+	lo, hi := x.text.Epochs(t)
+	for _, i := range x.text.Between(nil, ip, len(b), lo, hi) {
+		for _, at := range []event.Epoch{event.Epoch(i), event.Epoch(i) + 1} {
+			var other isa.Insn
+			if ok, leadsThere := leads(&other, at); leadsThere {
+				return other, ok
+			}
+		}
+	}
+	return in, ok
 }
 
 // tells is what a trace tells of the instructions of path, which ran about time t behind
@@ -91,26 +151,19 @@ func (x *slowTwin) tells(t event.Time, path []uint64) (told []uint64) {
 	compressed := s.Streams()[i].Rules().Returns == isa.ReturnsCompressed
 	st := s.Streams()[i]
 	d, m, waypoints := s.instructions(st), st.FirstMode(isa.ModeUnknown), st.Rules().Waypoints
-	b := make([]byte, d.MaxLen())
 	for k, ip := range path[:len(path)-1] {
 		next := path[k+1]
-		var in isa.Insn
-		likely, last := s.EpochAt(t.Likely()), s.EpochAt(t.Hi)
-		ok := d.Decode(&in, b[:s.Code(b, 0, ip, likely)], ip, m)
-		// Within t the code may change. Then it was the one that goes to next.
-		for at := s.EpochAt(t.Lo); at <= last && ok == isa.OK && in.Class == isa.Other && next != ip+uint64(in.Len); at++ {
-			ok = d.Decode(&in, b[:s.Code(b, 0, ip, at)], ip, m)
-		}
+		in, ok := x.insn(d, m, ip, next, t)
 		if ok != isa.OK {
 			return append(told, ip, next)
 		}
 		fall := ip + uint64(in.Len)
 		if waypoints.Has(in.Class) {
 			bit := uint64(2) // an interrupt behind it: the path does not say which
-			switch next {
-			case fall:
+			switch {
+			case next == fall && in.Class == isa.Cond:
 				bit = 0
-			case in.Target:
+			case next == fall, next == in.Target: // a barrier goes straight on and is executed
 				bit = 1
 			}
 			told = append(told, bit)
@@ -152,19 +205,23 @@ func TestTells(t *testing.T) {
 		s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", name, "perf.data")})
 		tellsAll(t, name, s, flowed(t, s, prints{}))
 	}
+	for _, name := range armWindows() {
+		o := readWindow(t, name)
+		tellsAll(t, name, o.session, flowed(t, o.session, prints{}))
+	}
 }
 
 // tellsAll holds what tells says of got, an exact flow of s, against the packets.
 func tellsAll(t *testing.T, name string, s *Session, got prints) {
 	for i, st := range s.Streams() {
 		var want, told []uint64
-		for _, e := range eventsOf(st) {
+		for e := range stream.Events(st, false) {
 			for k := range e.N {
 				want = append(want, e.Value>>(63-k)&1)
 			}
 		}
 		p := got[i]
-		x := slowTwin{s: s, stream: i}
+		x := twinOf(s, s.code.Load(), i)
 		for k := range p.parts {
 			to := len(p.ips)
 			if k+1 < len(p.parts) {

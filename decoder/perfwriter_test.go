@@ -85,6 +85,15 @@ func (w *perfWriter) bytes() []byte {
 	return b
 }
 
+// pipe makes what perf writes into a pipe: events are records there.
+func (w *perfWriter) pipe() []byte {
+	b := bin("PERFILE2", uint64(16))
+	for i, a := range w.attrs {
+		b = bin(b, uint32(64), uint16(0), uint16(8+len(a)+8*len(w.ids[i])), a, w.ids[i])
+	}
+	return bin(b, w.records)
+}
+
 // take takes the events and the records of a file but those of a type.
 func (w *perfWriter) take(t *testing.T, file string, but uint32) {
 	t.Helper()

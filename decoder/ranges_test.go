@@ -38,15 +38,14 @@ func (m *madeUp) numbers(t *testing.T, q Query) (want, got []uint64) {
 	q.Merged = true
 	if err := m.run(q).flow(context.Background(), sinkFunc(func(b *flow.Batch) error {
 		var part []uint64
-		n := 0
-		for i := 0; i <= len(b.Ranges); i++ {
-			for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-				if g := &b.Notes[n].Gap; q.Until == 0 || g.Time.Lo <= q.Until {
-					part = append(part, g.IP)
+		for n, r := range b.All() {
+			switch {
+			case r != nil:
+				if q.Until == 0 || b.Stamps[r.Stamp].Time.Lo <= q.Until {
+					part = append(part, r.Block.Addr)
 				}
-			}
-			if i < len(b.Ranges) && (q.Until == 0 || b.Stamps[b.Ranges[i].Stamp].Time.Lo <= q.Until) {
-				part = append(part, b.Ranges[i].Block.Addr)
+			case q.Until == 0 || n.Gap.Time.Lo <= q.Until:
+				part = append(part, n.Gap.IP)
 			}
 		}
 		if q.Reverse {

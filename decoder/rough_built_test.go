@@ -54,10 +54,7 @@ func TestRoughBuilt(t *testing.T) {
 		code := builtA64(t, o)
 		s := o.reopened(t, o.config, func(rec *recording.Recording) { rec.Code = append(rec.Code, code...) })
 		got := flowed(t, s, prints{})
-		var n claimCount
-		for i, ran := range o.ran {
-			n.judge(got[i], ran)
-		}
+		n := o.claims(got)
 		share := 100 * float64(n.claims-n.wrong) / float64(n.executed)
 		t.Logf("%s: %d words differ; %+v, %.2f %% claimed", c.name, len(code), n, share)
 		if len(code) == 0 || n.wrong > 0 || n.seams > 0 || share < c.least {

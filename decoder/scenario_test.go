@@ -206,31 +206,25 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 	add := func(ip uint64, word, what string) {
 		f.lines[b.Stream] = append(f.lines[b.Stream], fmt.Sprintf("%d %016x %s %s", f.cpus[b.Stream], ip, word, what))
 	}
-	notes := b.Notes
-	say := func(i int) {
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			switch n := &notes[0]; n.Kind {
-			case flow.NoteGap:
-				add(n.Gap.IP, "gap", n.Gap.Reason.String())
-			case flow.NoteTrap:
-				poke := "no poke"
-				if n.Poke >= 0 {
-					poke = fmt.Sprintf("poke %d", n.Poke)
-				}
-				add(n.IP, "trap", fmt.Sprintf("%s, %s", n.Trap, poke))
+	for n, r := range b.All() {
+		switch {
+		case r != nil:
+			at := b.Stamps[r.Stamp].Time.Lo
+			for _, ip := range appendOn(nil, r) {
+				var text [15]byte
+				n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
+				add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))
 			}
+		case n.Kind == flow.NoteGap:
+			add(n.Gap.IP, "gap", n.Gap.Reason.String())
+		case n.Kind == flow.NoteTrap:
+			poke := "no poke"
+			if n.Poke >= 0 {
+				poke = fmt.Sprintf("poke %d", n.Poke)
+			}
+			add(n.IP, "trap", fmt.Sprintf("%s, %s", n.Trap, poke))
 		}
 	}
-	for i, r := range b.Ranges {
-		say(i)
-		at := b.Stamps[r.Stamp].Time.Lo
-		for _, ip := range appendOn(nil, &r) {
-			var text [15]byte
-			n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
-			add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))
-		}
-	}
-	say(len(b.Ranges))
 	return nil
 }
 

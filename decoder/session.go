@@ -18,31 +18,6 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Meta is what a recording says of itself: host, kernel, CPU, perf's command line, how
-// Intel PT was configured, how many records of each type there are.
-type Meta = recording.Meta
-
-// KindSnapshot is the Meta.Kind of an Arm snapshot: trace buffers, without records.
-const KindSnapshot = recording.KindSnapshot
-
-// Warning is something missing or doubtful that leaves the rest readable: What, and in
-// Hint what to do. Doubt is set if what is decoded may be wrong or not whole, Damage if
-// something is there that cannot be read.
-type Warning = recording.Warning
-
-// Buffer is a trace buffer of a snapshot: Name, File, Format, and Size in bytes. Read
-// is set if Config asks for its trace, Missing if its file cannot be read.
-type Buffer = recording.Buffer
-
-// Stream is the trace of one source, a CPU or a thread: its Name, for messages; its CPU
-// and TID, -1 where it has none; of CoreSight the trace ID. Its Index is what Query,
-// Gap and Batch call it.
-type Stream = stream.Stream
-
-// PacketLister gives the packets of a Stream one by one, as text: Stream.EachPacket
-// yields one at each packet of the stream, with the packet's first bytes.
-type PacketLister = stream.PacketLister
-
 // Session is an open recording: its streams, its text in time, and who ran
 // when. It may be used by many goroutines.
 type Session struct {

@@ -20,15 +20,11 @@ func (p *partSink) Flow(b *flow.Batch) error {
 	if b.Part != 0 {
 		return nil
 	}
-	n := 0
-	for i := 0; i <= len(b.Ranges); i++ {
-		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-			x := &b.Notes[n]
-			p.lines = append(p.lines, fmt.Sprint(b.Stream, x.Kind, x.IP, x.Poke, x.Event.Off, x.Gap.Off))
-		}
-		if i < len(b.Ranges) {
-			x := &b.Ranges[i]
-			p.lines = append(p.lines, fmt.Sprint(b.Stream, x.Block.Addr, x.N, x.Verdict, b.Stamps[x.Stamp].Time))
+	for n, r := range b.All() {
+		if n != nil {
+			p.lines = append(p.lines, fmt.Sprint(b.Stream, n.Kind, n.IP, n.Poke, n.Event.Off, n.Gap.Off))
+		} else {
+			p.lines = append(p.lines, fmt.Sprint(b.Stream, r.Block.Addr, r.N, r.Verdict, b.Stamps[r.Stamp].Time))
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 
 // contradicted ends the trial where the trace contradicts again.
 func (t *trial) contradicted(x *flow.Contradiction) {
-	if x.Gap.Off >= t.v.Begin && learn.From(x.Gap.Reason) {
+	if x.Gap.Off >= t.v.Begin && x.Gap.Reason.Contradicts() {
 		t.over, t.out.Until = true, x.Gap.Time.Hi
 	}
 }

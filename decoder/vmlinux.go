@@ -19,6 +19,7 @@ func (s *Session) bootSource(syms *symbols.Kallsyms) *boot.Source {
 func (s *Session) learnBoot() {
 	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, from: s.from, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
 	c := s.code.Load()
+	s.versions.kept = map[*boot.Patches]*bootTrial{}
 	t.code.Store(&code{journal: c.journal, text: c.text})
 	t.finish()
 	s.boot.Learn(s.streams, s.isa, &bootRuns{s: t, code: t.code.Load()})
@@ -47,16 +48,20 @@ func (x *bootRuns) newTrial(changed func(addr, end uint64) bool) *bootTrial {
 	for r, below := range x.code.caches {
 		c.caches[r] = below.Over(changed)
 	}
-	return &bootTrial{&c, followers{most: len(x.s.streams)}}
+	return &bootTrial{code: &c, followers: followers{most: len(x.s.streams)}}
 }
 
 // Decode decodes a segment (boot.Decoder). A follower that was stopped may be in the midst of
 // something, so it is not used again.
 func (x *bootRuns) Decode(st *stream.Stream, seg event.Segment, to flow.Sink) error {
 	f := x.trial.take(x.s, x.trial.code, st)
-	err := f.segment(&job{stream: st, segs: []event.Segment{seg}}, 0, to)
+	return x.trial.keep(f, f.segment(&job{stream: st, segs: []event.Segment{seg}}, 0, to))
+}
+
+// keep has f wait for other segments if nothing stopped it.
+func (t *bootTrial) keep(f *follower, err error) error {
 	if err == nil {
-		x.trial.put(f)
+		t.put(f)
 	}
 	return err
 }
@@ -77,26 +82,28 @@ func (x *bootRuns) Settled(changed func(addr, end uint64) bool) {
 	x.trial = x.base
 }
 
-// versions keeps what is read while segments are decoded with other versions of the code.
+// versions keeps what is read while segments are decoded with other versions of the code, and who
+// follows them.
 type versions struct {
 	mu   sync.Mutex
-	kept map[*boot.Patches]*code
+	kept map[*boot.Patches]*bootTrial
 }
 
 // maxCaches bounds how many of them are kept.
 const maxCaches = 16
 
-// version returns the code with other versions laid over it.
-func (s *Session) version(c *code, over *boot.Patches) *code {
+// version returns what decodes the code with other versions laid over it; nil: as it is.
+func (s *Session) version(c *code, over *boot.Patches) *bootTrial {
 	s.versions.mu.Lock()
 	defer s.versions.mu.Unlock()
-	if x := s.versions.kept[over]; x != nil && x.journal == c.journal {
+	x := s.versions.kept[over]
+	if x != nil && x.code.journal == c.journal {
 		return x
 	}
-	x := &code{journal: c.journal, text: c.text, trial: over.Over(c.text), caches: learner{s}.newCaches()}
-	if s.versions.kept == nil {
-		s.versions.kept = map[*boot.Patches]*code{}
+	if over != nil {
+		c = &code{journal: c.journal, text: c.text, trial: over.Over(c.text), caches: learner{s}.newCaches()}
 	}
+	x = &bootTrial{code: c, followers: followers{most: maxCaches / 4}}
 	if len(s.versions.kept) < maxCaches {
 		s.versions.kept[over] = x
 	}
@@ -104,18 +111,11 @@ func (s *Session) version(c *code, over *boot.Patches) *code {
 }
 
 // again decodes the segment that f is at once more, with other code laid over the kernel's
-// (boot.Again).
+// (boot.Again). A follower that was stopped is not used again.
 func (f *follower) again(over *boot.Patches, to flow.Sink) error {
-	c := f.code
-	if over != nil {
-		c = f.s.version(c, over)
-	}
-	g := newFollower(f.s, c, f.st)
-	g.seg = f.seg
-	d := g.dec
-	if f.near {
-		d = g.ahead
-	}
-	d.Reset(g.seg)
-	return g.walker.Run(d, to)
+	x := f.s.version(f.code, over)
+	g := x.take(f.s, x.code, f.st)
+	g.seg, g.near = f.seg, f.near
+	clear(g.seen)
+	return x.keep(g, g.walker.Run(g.begin(), to))
 }

@@ -145,13 +145,7 @@ func TestVmlinuxArm(t *testing.T) {
 			})); err != nil {
 				t.Fatal(err)
 			}
-			var n claimCount
-			for i, ran := range o.ran {
-				if got[i] == nil {
-					got[i] = &printed{}
-				}
-				n.judge(got[i], ran)
-			}
+			n := o.claims(got)
 			t.Logf("%+v; %s", n, s.Warnings()[len(s.Warnings())-1].What)
 			if want := fmt.Sprintf("moved by %#x, by", o.config.Code[0].Addr-armLinked); !strings.Contains(s.boot.Known(), want) {
 				t.Errorf("%s, want %s", s.boot.Known(), want)

@@ -53,13 +53,7 @@ func TestVmlinuxAlone(t *testing.T) {
 			if again.verdicts != sum.verdicts {
 				t.Errorf("instructions by verdict: %v with one job, else %v", again.verdicts, sum.verdicts)
 			}
-			var n claimCount
-			for i, ran := range o.ran {
-				if got[i] == nil {
-					got[i] = &printed{}
-				}
-				n.judge(got[i], ran)
-			}
+			n := o.claims(got)
 			t.Logf("%+v; %s", n, s.Warnings()[len(s.Warnings())-1].What)
 			if n.wrong > 0 || n.seams > 0 {
 				t.Errorf("%d claims never ran, %d are not side by side", n.wrong, n.seams)

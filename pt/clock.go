@@ -20,7 +20,7 @@ const unknown = math.MaxUint64
 // core cycles, whose length is known from CBR only roughly (cycSlack). Times
 // are TSC ticks.
 type clock struct {
-	conv   TimeConv
+	conv   event.TimeConv
 	num    uint64 // TSC ticks in den crystal ticks; 0: not known
 	den    uint64
 	p1     uint64 // TSC frequency, bus clocks; 0: not known
@@ -95,7 +95,7 @@ func (k *clock) Reset() {
 func (k *clock) Ticks() (lo, hi uint64) { return k.lo, k.hi }
 
 // NS returns the same interval in nanoseconds of the recording's clock.
-func (k *clock) NS() event.Time { return event.Time{Lo: k.conv.lo(k.lo), Hi: k.conv.hi(k.hi)} }
+func (k *clock) NS() event.Time { return event.Time{Lo: k.conv.Lo(k.lo), Hi: k.conv.Hi(k.hi)} }
 
 // TSC reads a TSC packet: the lower 56 bits of the time stamp counter.
 func (k *clock) TSC(v uint64) {
@@ -267,46 +267,15 @@ func addSat(a, b uint64) uint64 {
 	return s
 }
 
-// NS returns the moment of tick t in nanoseconds, rounded down.
-func (c TimeConv) NS(t uint64) uint64 {
-	if !c.Valid {
-		return t
-	}
-	hi, lo := bits.Mul64(t, uint64(c.Mult))
-	if c.Shift >= 64 {
-		return c.Zero + hi>>min(c.Shift-64, 63)
-	}
-	return c.Zero + (hi<<(64-c.Shift) | lo>>c.Shift)
-}
-
-// lo returns a moment in nanoseconds that is not after tick t. It is one less than
-// the conversion says, since whoever stamped the other records of the recording may
-// have rounded otherwise.
-func (c TimeConv) lo(t uint64) uint64 {
-	if !c.Valid || t == 0 {
-		return t
-	}
-	ns := c.NS(t)
-	return ns - min(ns, 1)
-}
-
-// hi returns a moment in nanoseconds that is not before tick t.
-func (c TimeConv) hi(t uint64) uint64 {
-	if !c.Valid || t == unknown {
-		return t
-	}
-	return addSat(c.NS(t), 1)
-}
-
-// after returns a tick that is not before a moment, ns, nor much behind it.
-func (c TimeConv) after(ns uint64) uint64 {
+// after returns a tick that by c is not before a moment, ns, nor much behind it.
+func after(c *event.TimeConv, ns uint64) uint64 {
 	switch {
 	case ns == unknown || !c.Valid:
 		return ns
 	case c.Mult == 0 || c.Shift >= 64:
 		return unknown
 	}
-	d := ns + 2 - c.Zero // the rounding of hi and of NS
+	d := ns + 2 - c.Zero // the rounding of Hi and of NS
 	hi, lo := d>>(64-c.Shift), d<<c.Shift
 	if hi >= uint64(c.Mult) {
 		return unknown

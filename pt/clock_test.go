@@ -9,31 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// slowNS is TimeConv.NS in numbers of any size: the definition.
-func slowNS(c TimeConv, t uint64) uint64 {
-	if !c.Valid {
-		return t
-	}
-	v := new(big.Int).SetUint64(t)
-	v.Mul(v, big.NewInt(int64(c.Mult)))
-	v.Rsh(v, uint(c.Shift))
-	v.Add(v, new(big.Int).SetUint64(c.Zero))
-	return v.And(v, new(big.Int).SetUint64(^uint64(0))).Uint64()
-}
-
-// TestTimeConv holds the conversion against its definition. It would catch a
-// product that is cut to 64 bits, and a sum that does not wrap.
-func TestTimeConv(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200000 {
-		c := TimeConv{Shift: uint16(r.IntN(100)), Mult: r.Uint32(), Zero: r.Uint64(), Valid: r.IntN(10) != 0}
-		tick := r.Uint64() >> r.IntN(64)
-		if got, want := c.NS(tick), slowNS(c, tick); got != want {
-			t.Fatalf("%+v of %d: %d, want %d", c, tick, got, want)
-		}
-	}
-}
-
 // TestMulDiv holds mulDiv against big numbers. It would catch an overflow.
 func TestMulDiv(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -174,7 +149,7 @@ func TestTurns(t *testing.T) {
 // TestClockNS: rounding of the bounds. It would catch a bound that rounding
 // moves past the moment.
 func TestClockNS(t *testing.T) {
-	k := newClock(Config{TimeConv: TimeConv{Valid: true, Shift: 1, Mult: 1, Zero: 100}})
+	k := newClock(Config{TimeConv: event.TimeConv{Valid: true, Shift: 1, Mult: 1, Zero: 100}})
 	if got := k.NS(); got != event.Always {
 		t.Errorf("nothing known: %v", got)
 	}
@@ -233,7 +208,7 @@ func TestBounds(t *testing.T) {
 // TestAfter would catch an end of the recording that is taken for a moment
 // before it: no tick up to that which it states may come after it.
 func TestAfter(t *testing.T) {
-	for _, c := range []TimeConv{
+	for _, c := range []event.TimeConv{
 		{},
 		{Shift: 31, Mult: 1 << 31, Zero: 12345, Valid: true},
 		{Shift: 10, Mult: 389, Zero: math.MaxUint64 - 1000, Valid: true},
@@ -241,15 +216,15 @@ func TestAfter(t *testing.T) {
 	} {
 		for _, tick := range []uint64{0, 1, 2, 1000, 123456789, 1 << 40, 1<<50 + 7} {
 			ns := c.NS(tick)
-			if got := c.after(ns); got < tick || got > tick+8 {
+			if got := after(&c, ns); got < tick || got > tick+8 {
 				t.Errorf("%+v: %d ns is tick %d, given %d", c, ns, tick, got)
 			}
 		}
-		if got := c.after(unknown); got != unknown {
+		if got := after(&c, unknown); got != unknown {
 			t.Errorf("%+v: %d for what is not known", c, got)
 		}
 	}
-	if got := (TimeConv{Valid: true}).after(5); got != unknown {
+	if got := after(&event.TimeConv{Valid: true}, 5); got != unknown {
 		t.Errorf("%d without a factor", got)
 	}
 }

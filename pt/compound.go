@@ -19,16 +19,12 @@ type compound struct {
 	proof  bool  // it was followed by outcomes, so tracing is on
 	evds   uint8 // EVDs that wait for their CFE, a bit for each type
 
-	fresh   bool // nothing about the flow has come since the segment's Sync
-	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
-	hasMode bool
-	mode    isa.Mode
+	fresh bool // nothing about the flow has come since the segment's Sync
+	lone  bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
+	execution
 	modeIF  uint64
 	modeOff int64
 	modeEnd int64
-	hasCR3  bool
-	cr3     uint64
-	nr      uint64
 	cause   event.Flags // FlagBreak or FlagIntr: what a CFE says of the next Async
 }
 
@@ -45,15 +41,30 @@ func (c *compound) group() { c.hasMode, c.hasCR3, c.cause = false, false, 0 }
 
 // bind adds the mode and address space that were stated with the branch of e.
 func (c *compound) bind(e *event.Event) {
-	if c.hasMode {
-		e.Flags |= event.FlagMode
-		e.Mode = uint8(c.mode)
-	}
-	if c.hasCR3 {
-		e.Flags |= event.FlagCR3
-		e.Value, e.Value2 = c.cr3, c.nr
-	}
+	c.state(e)
 	c.group()
+}
+
+// execution is the mode and the address space that a CPU executes in, as far as packets
+// state them.
+type execution struct {
+	hasMode bool
+	hasCR3  bool
+	mode    isa.Mode
+	cr3     uint64
+	nr      uint64
+}
+
+// state adds mode and address space to e.
+func (x *execution) state(e *event.Event) {
+	if x.hasMode {
+		e.Flags |= event.FlagMode
+		e.Mode = uint8(x.mode)
+	}
+	if x.hasCR3 {
+		e.Flags |= event.FlagCR3
+		e.Value, e.Value2 = x.cr3, x.nr
+	}
 }
 
 // wait makes an event that gets the IP of the next FUP, which must come if strict.

@@ -1,6 +1,9 @@
 package pt
 
-import "github.com/ptdecode/ptdecode/decoder/isa"
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // Config is what a recording's packets leave out: how the trace unit was set up and
 // which processor it sat in. The zero value decodes any trace: no errata are worked
@@ -41,7 +44,7 @@ type Config struct {
 	EventTrace bool
 
 	// TimeConv turns TSC ticks into nanoseconds of the recording's clock.
-	TimeConv TimeConv
+	TimeConv event.TimeConv
 
 	// NearTSC is a TSC value within 2^55 ticks of the recording. A TSC packet
 	// holds bits 55..0 only; the others are chosen to be nearest to it.
@@ -51,17 +54,6 @@ type Config struct {
 	// event, so that Event.Time has an upper bound as near as the trace tells.
 	// Without it the bound is the segment's.
 	Ahead bool
-}
-
-// TimeConv turns TSC ticks into nanoseconds of perf's clock:
-// Zero + (ticks × Mult >> Shift), the product in 128 bits, the sum modulo 2^64
-// (Zero may stand for a negative number). Linux, include/uapi/linux/perf_event.h
-// (time_zero, time_mult, time_shift of struct perf_event_mmap_page), v6.12.
-type TimeConv struct {
-	Shift uint16 // bits
-	Mult  uint32
-	Zero  uint64 // ns
-	Valid bool   // false: ticks are taken as nanoseconds
 }
 
 // stackDepth is the number of return addresses that a decoder keeps. Intel

@@ -97,7 +97,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 		d.close = readPSB(&l, &k, &d.er)
 	}
 	hi := seg.Time.Hi
-	d.times.clk.until = d.times.clk.conv.after(hi)
+	d.times.clk.until = after(&d.times.clk.conv, hi)
 	if d.close.hasTSC {
 		d.times.clk.until = min(d.times.clk.until, d.close.tsc)
 		hi = min(hi, d.close.time.Hi)

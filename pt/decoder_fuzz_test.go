@@ -31,7 +31,7 @@ func FuzzDecoder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, buf []byte, how uint8) {
 		c := Config{Ahead: how&1 != 0, MTCFreq: how >> 4, CTCNum: 80, CTCDen: 3, MaxNonTurboRatio: 20}
-		c.TimeConv = TimeConv{Valid: how&4 != 0, Mult: 3 << 30, Shift: 31, Zero: 1 << 63}
+		c.TimeConv = event.TimeConv{Valid: how&4 != 0, Mult: 3 << 30, Shift: 31, Zero: 1 << 63}
 		if how&2 != 0 {
 			c.Model = Model{6, 94, 3}
 		} else if how&4 != 0 {

@@ -244,7 +244,7 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 	b := buf[1]
 	switch b {
 	case 0x03:
-		return l.cbr(p, buf)
+		return l.pair(p, CBR, buf)
 	case 0x73:
 		return l.tma(p, buf)
 	case 0x82:
@@ -287,7 +287,7 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 		p.Flag = b&0x80 != 0
 		return l.take(p, BEP, 2)
 	case 0x13:
-		return l.cfe(p, buf)
+		return l.pair(p, CFE, buf)
 	case 0x53:
 		return l.evd(p, buf)
 	}
@@ -423,12 +423,13 @@ func (l *Lexer) mode(p *Packet, buf []byte) bool {
 	return l.take(p, k, 2)
 }
 
-func (l *Lexer) cbr(p *Packet, buf []byte) bool {
+// pair reads a packet of a kind whose payload is two bytes, a number each.
+func (l *Lexer) pair(p *Packet, k Kind, buf []byte) bool {
 	if len(buf) < 4 {
-		return l.bad(p, packettext.BadCut, CBR, 4)
+		return l.bad(p, packettext.BadCut, k, 4)
 	}
 	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
-	return l.take(p, CBR, 4)
+	return l.take(p, k, 4)
 }
 
 func (l *Lexer) tma(p *Packet, buf []byte) bool {
@@ -472,14 +473,6 @@ func (l *Lexer) bbp(p *Packet, buf []byte) bool {
 		l.block(4)
 	}
 	return true
-}
-
-func (l *Lexer) cfe(p *Packet, buf []byte) bool {
-	if len(buf) < 4 {
-		return l.bad(p, packettext.BadCut, CFE, 4)
-	}
-	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
-	return l.take(p, CFE, 4)
 }
 
 func (l *Lexer) evd(p *Packet, buf []byte) bool {

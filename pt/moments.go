@@ -21,7 +21,7 @@ type moments struct {
 // tick takes over the clock's lower bound after a timing packet.
 func (m *moments) tick() {
 	if lo, _ := m.clk.Ticks(); lo != 0 {
-		m.now = m.clk.conv.lo(lo)
+		m.now = m.clk.conv.Lo(lo)
 	}
 }
 
@@ -130,7 +130,7 @@ func (a *ahead) search(off int64) {
 			continue
 		}
 		if _, hi := a.clk.Ticks(); hi != unknown && p.Kind != TMA && p.Kind != CBR && p.Kind != OVF && p.Kind != Bad {
-			a.off, a.hi = p.Off, min(a.clk.conv.hi(hi), a.end)
+			a.off, a.hi = p.Off, min(a.clk.conv.Hi(hi), a.end)
 			return
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // counted is a stream that counts the bytes that are asked for.
@@ -32,14 +30,7 @@ func checkPoints(t *testing.T, buf []byte, piece int64) {
 	if p.First() != first {
 		t.Fatalf("the first sync point lies at %d, want %d", p.First(), first)
 	}
-	var got []event.SyncPoint
-	for from := size / piece * piece; from >= 0; from -= piece {
-		var part []event.SyncPoint
-		for s, ok := p.Next(from, from+piece); ok; s, ok = p.Next(s.Off+1, from+piece) {
-			part = append(part, s)
-		}
-		got = append(part, got...)
-	}
+	got := packets.SyncPoints(p, size, piece)
 	if len(got) != len(segs) {
 		t.Fatalf("pieces of %d bytes: %d sync points, want %d", piece, len(got), len(segs))
 	}

@@ -9,24 +9,20 @@ import (
 // psbPlus is what a PSB+ says: the state at its PSB. Intel SDM, section
 // "Decoder Synchronization (PSB+)".
 type psbPlus struct {
-	ok      bool  // PSBEND was there, or an OVF that stands for it
-	bad     bool  // a packet in it has no place there: at off, up to end
-	off     int64 // offset of the PSB
-	end     int64 // offset after its last packet
-	on      bool  // there was a FUP: tracing is on at ip
-	hasMode bool
-	hasCR3  bool
+	ok  bool  // PSBEND was there, or an OVF that stands for it
+	bad bool  // a packet in it has no place there: at off, up to end
+	off int64 // offset of the PSB
+	end int64 // offset after its last packet
+	on  bool  // there was a FUP: tracing is on at ip
+	execution
 	hasVMCS bool
 	hasTSX  bool
 	hasTSC  bool
 	hasCBR  bool
-	mode    isa.Mode
 	tsx     uint8
 	cbr     uint8
 	ip      uint64
 	last    lastIP
-	cr3     uint64
-	nr      uint64
 	vmcs    uint64
 	time    event.Time // stated by its TSC
 	tsc     uint64     // the same in ticks
@@ -75,19 +71,7 @@ func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 // place there.
 func (s *psbPlus) read(p *Packet, k *clock) bool {
 	switch p.Kind {
-	case PAD, MNT:
-	case TSC:
-		k.TSC(p.Value)
-		s.hasTSC, s.time, s.tsc = true, k.NS(), k.lo
-	case TMA:
-		k.TMA(uint16(p.Value), p.Arg)
-	case MTC:
-		k.MTC(uint8(p.Value), false)
-	case CYC:
-		k.CYC(p.Value)
-	case CBR:
-		k.CBR(uint8(p.Value))
-		s.hasCBR, s.cbr = true, uint8(p.Value)
+	case PAD, MNT, ModeOther:
 	case FUP:
 		s.ip, s.on = s.last.of(p)
 	case PIP:
@@ -99,9 +83,16 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 		s.mode, s.hasMode = execMode(p.Value), true
 	case ModeTSX:
 		s.tsx, s.hasTSX = uint8(p.Value&3), true
-	case ModeOther:
-	default:
+	case OVF, Bad:
 		return false
+	case TSC:
+		k.TSC(p.Value)
+		s.hasTSC, s.time, s.tsc = true, k.NS(), k.lo
+	case CBR:
+		k.CBR(uint8(p.Value))
+		s.hasCBR, s.cbr = true, uint8(p.Value)
+	default:
+		return k.read(p, false)
 	}
 	return true
 }
@@ -130,18 +121,6 @@ func (s *psbPlus) fill(e *event.Event) {
 	s.state(e)
 	if s.hasTSC {
 		e.Time = s.time
-	}
-}
-
-// state adds mode and address space to e.
-func (s *psbPlus) state(e *event.Event) {
-	if s.hasMode {
-		e.Flags |= event.FlagMode
-		e.Mode = uint8(s.mode)
-	}
-	if s.hasCR3 {
-		e.Flags |= event.FlagCR3
-		e.Value, e.Value2 = s.cr3, s.nr
 	}
 }
 

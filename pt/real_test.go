@@ -11,16 +11,8 @@ import (
 
 // recordedTraces returns the raw traces of the recordings, or skips the test.
 func recordedTraces(t testing.TB) []string {
-	dir := testsize.Recordings(t)
-	var files []string
-	for _, glob := range []string{"pt-user/*/cpu*.pt", "kernel-pokes-x86/*/cpu*.pt"} {
-		f, err := filepath.Glob(filepath.Join(dir, glob))
-		if err != nil || len(f) == 0 {
-			t.Fatalf("%s in %s: no file (%v)", glob, dir, err)
-		}
-		files = append(files, f...)
-	}
-	return files
+	t.Helper()
+	return append(testsize.Recorded(t, "pt-user/*/cpu*.pt"), testsize.Recorded(t, "kernel-pokes-x86/*/cpu*.pt")...)
 }
 
 // eachRecorded calls f with each recorded trace.

@@ -17,11 +17,7 @@ import (
 // it, no wider than the MTC period where there are MTCs. It would catch bounds that
 // do not hold the moment, and bounds that hold everything.
 func TestTraps(t *testing.T) {
-	lists, err := filepath.Glob(filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/*/traps.tsv"))
-	if err != nil || len(lists) == 0 {
-		t.Fatalf("no traps.tsv: %v", err)
-	}
-	for _, list := range lists {
+	for _, list := range testsize.Recorded(t, "kernel-pokes-x86/*/traps.tsv") {
 		f, err := os.Open(list)
 		if err != nil {
 			t.Fatal(err)

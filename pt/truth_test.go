@@ -190,7 +190,7 @@ func trace(seed uint64, n int) *tracer {
 	g.c = Config{
 		MTC: g.IntN(4) != 0, MTCFreq: uint8(g.IntN(12)), MaxNonTurboRatio: p1,
 		CTCNum: uint32(2 + g.IntN(300)), CTCDen: uint32(1 + g.IntN(3)), NearTSC: 1 << 57,
-		TimeConv: TimeConv{Valid: g.IntN(3) != 0, Shift: 31, Mult: 1<<31 + 2147*uint32(g.IntN(2)), Zero: 0 - uint64(1)<<g.IntN(58)},
+		TimeConv: event.TimeConv{Valid: g.IntN(3) != 0, Shift: 31, Mult: 1<<31 + 2147*uint32(g.IntN(2)), Zero: 0 - uint64(1)<<g.IntN(58)},
 	}
 	g.cyc, g.holds = g.IntN(2) == 0, g.IntN(2) == 0
 	g.minCYC, g.drops = uint64(g.IntN(2)*16), g.IntN(2) == 0

@@ -44,7 +44,7 @@ func (u *ui) silent(s *decoder.Session, only []int) {
 // silence is not read as "it did not run". what names the rows. only are the
 // streams asked for, nil for all; from and until, ns, are the filter --time.
 func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
-	lo, hi := traced(s)
+	lo, hi := filter.Traced(s, only)
 	if lo == 0 {
 		u.say("%s of %s passes %s", what, filter.Names(s, only), filters)
 		return
@@ -93,7 +93,9 @@ func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
 		span = seconds(from) + " to " + seconds(until) + " s"
 	}
 	u.say("--time: nothing from %s: %s from %s to %s s", span, what, seconds(lo), seconds(hi))
-	u.hint("a time without a decimal point is nanoseconds")
+	if max(from, until) < lo/1000 { // seconds, written without the point
+		u.hint("a time without a decimal point is nanoseconds")
+	}
 	return true
 }
 
@@ -124,31 +126,16 @@ func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
 	if !o.anyTrace() || len(args) > 0 || o.events != "" {
 		return
 	}
-	if lo, _ := traced(s); lo != 0 {
+	if lo, _ := filter.Traced(s, nil); lo != 0 {
 		u.say("no events of the recording: times are ticks of the trace's clock, and changes to the code are not known")
 		u.hint("write them with ptdecode events REC > FILE, and give --events FILE")
 	}
 }
 
-// traced returns the time that the streams span, ns; 0, 0 if it is not known.
-func traced(s *decoder.Session) (lo, hi uint64) {
-	for _, st := range s.Streams() {
-		t := st.Time()
-		if t.Lo == 0 {
-			continue
-		}
-		if lo == 0 || t.Lo < lo {
-			lo = t.Lo
-		}
-		hi = max(hi, t.Hi)
-	}
-	return lo, hi
-}
-
 // outside says that t, ns, the value of a flag, lies outside of the recording. The
 // code is then as at the start or the end.
 func (u *ui) outside(s *decoder.Session, said string, t uint64) {
-	lo, hi := traced(s)
+	lo, hi := filter.Traced(s, nil)
 	if n := s.Text().Len(); n > 0 {
 		if first := s.Text().Poke(0).Time; lo == 0 || first < lo {
 			lo = first

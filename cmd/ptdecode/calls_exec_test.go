@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ func TestCallsRan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		called, entries := map[uint64]int{}, 0
+		called, entries := map[uint64]uint64{}, 0
 		for line := range bytes.Lines([]byte(out)) {
 			var call struct {
 				Type, IP string
@@ -62,12 +61,7 @@ func TestCallsRan(t *testing.T) {
 				t.Fatalf("%s: a call at depth %d: %s", name, call.Depth, line)
 			}
 		}
-		ran := map[uint64]int{}
-		for cpu := range 2 {
-			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
-				ran[ip]++
-			}
-		}
+		ran := testsize.Ran(t, dir)
 		functions := 0
 		for _, ip := range slices.Sorted(maps.Keys(ran)) {
 			y, off, ok := s.Symbols().Lookup(ip, 0)

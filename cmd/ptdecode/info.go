@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/summary"
@@ -34,15 +32,7 @@ func (a *app) info(_ *cobra.Command, asJSON bool, args []string) error {
 		return err
 	}
 	defer s.Close()
-	r := summary.Gather(s)
-	if asJSON {
-		err = printJSON(a.out, r)
-	} else {
-		w := bufio.NewWriter(a.out)
-		r.Print(w)
-		err = w.Flush()
-	}
-	if err != nil {
+	if err := a.tell(summary.Gather(s), asJSON); err != nil {
 		return err
 	}
 	return a.whole(s, 0)

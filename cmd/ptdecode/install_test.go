@@ -2,7 +2,6 @@ package main
 
 import (
 	"archive/zip"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -123,12 +122,11 @@ func zipModule(t *testing.T, dir, name, prefix string) {
 		if err != nil {
 			return err
 		}
-		r, err := os.Open(path)
+		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		defer r.Close()
-		_, err = io.Copy(w, r)
+		_, err = w.Write(b)
 		return err
 	})
 	for _, err := range []error{err, z.Close(), f.Close()} {

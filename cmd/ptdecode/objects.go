@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
 
@@ -23,6 +24,16 @@ func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args 
 		return run(c, format == "jsonl" || asJSON, args)
 	}
 	return c
+}
+
+// tell prints what a verb found out: as one object, or for people.
+func (a *app) tell(found interface{ Print(io.Writer) }, asJSON bool) error {
+	if asJSON {
+		return printJSON(a.out, found)
+	}
+	w := bufio.NewWriter(a.out)
+	found.Print(w)
+	return w.Flush()
 }
 
 // printJSON prints v as one line.

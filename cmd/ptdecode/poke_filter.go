@@ -2,7 +2,6 @@ package main
 
 import (
 	"iter"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,10 +62,8 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	if p.pokes, err = numberRanges("--poke", "number", o.by.pokes); err != nil {
 		return p, err
 	}
-	for _, pattern := range o.by.comms {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return p, usagef("--comm %q: a bracket is not closed", pattern)
-		}
+	if _, err := filter.Globs("comm", o.by.comms); err != nil {
+		return p, err
 	}
 	return p, o.by.checkKinds()
 }
@@ -123,8 +120,7 @@ func (p *pokeFilter) wantsPoke(k *decoder.PokeInfo) bool {
 		return false
 	}
 	return b.comms == nil || slices.ContainsFunc(b.comms, func(pattern string) bool {
-		ok, err := path.Match(pattern, k.Comm)
-		return ok && err == nil && k.Comm != ""
+		return k.Comm != "" && filter.Fits(pattern, k.Comm)
 	})
 }
 

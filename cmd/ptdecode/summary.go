@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
@@ -60,14 +58,7 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 		return err
 	}
 	j := gist.New(s, x, only)
-	if asJSON {
-		err = printJSON(a.out, j)
-	} else {
-		w := bufio.NewWriter(a.out)
-		j.Print(w)
-		err = w.Flush()
-	}
-	if err != nil {
+	if err := a.tell(j, asJSON); err != nil {
 		return err
 	}
 	if filters := flowFilters(c); j.Instructions == 0 && filters != "" {

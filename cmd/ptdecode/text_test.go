@@ -145,15 +145,7 @@ func TestWriteKcoreMachine(t *testing.T) {
 func withoutDumps(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
-	names, err := filepath.Glob(filepath.Join(dir, "*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, b := range testsize.Files(t, filepath.Join(dir, "*.*")) {
 		if at := bytes.Index(b, []byte("\n[dump")); at >= 0 && filepath.Ext(name) == ".ini" {
 			b = b[:at+1]
 		}

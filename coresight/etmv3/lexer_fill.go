@@ -9,7 +9,7 @@ import (
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
 // byte is left. They are what as many calls of Next would give, but for two fields.
-// Place sets Off. Extra holds anything in a packet whose kind does not name it, or
+// PlaceAt sets Off. Extra holds anything in a packet whose kind does not name it, or
 // that has no exception bytes.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
@@ -23,15 +23,6 @@ func (l *Lexer) Fill(q []Packet) int {
 		n++
 	}
 	return n
-}
-
-// Place sets Off of the packets in q, which follow each other from off in their
-// stream, bytes.
-func Place(q []Packet, off int64) {
-	for i := range q {
-		q[i].Off = off
-		off += q[i].Size()
-	}
 }
 
 // burst reads P-headers and Branch packets of up to four bytes from buf[pos:]. It

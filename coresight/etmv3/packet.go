@@ -64,6 +64,13 @@ func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
+// PlaceAt sets where p lies in its stream and returns where it ends, bytes: of a packet
+// that Fill has read.
+func (p *Packet) PlaceAt(off int64) (end int64) {
+	p.Off = off
+	return p.End()
+}
+
 // Bits of an I-sync's information byte, and of a branch's exception bytes, the
 // first in bits 7..0, the second in 15..8.
 const (

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -218,7 +217,7 @@ func TestTimes(t *testing.T) {
 		{"not known", "ete1.0", "timestamp 1: 0x0\natom.f1 e\ncommit 1\ntimestamp 2: 0x100", "0..1000"},
 		{"set back", "ete1.0", "timestamp 2: 0x200\natom.f1 e\ncommit 1\ntimestamp 2: 0x100", "1000..1ff0"},
 	} {
-		cfg := Config{Trace: testUnit(c.unit), Ahead: true, TimeConv: coresight.TimeConv{Mult: 16, Valid: true}}
+		cfg := Config{Trace: testUnit(c.unit), Ahead: true, TimeConv: event.TimeConv{Mult: 16, Valid: true}}
 		buf, err := Assemble(cfg.Trace, nil, sync+c.text)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
 // byte is left. They are what as many calls of Next would give, but for three
-// fields. Place sets Off. Value and Value2 hold anything in a packet whose kind
+// fields. PlaceAt sets Off. Value and Value2 hold anything in a packet whose kind
 // does not name them.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
@@ -20,15 +20,6 @@ func (l *Lexer) Fill(q []Packet) int {
 		n++
 	}
 	return n
-}
-
-// Place sets Off of the packets in q, which follow each other from off in their
-// stream, bytes.
-func Place(q []Packet, off int64) {
-	for i := range q {
-		q[i].Off = off
-		off += q[i].Size()
-	}
 }
 
 // burst reads rounds of up to seven atoms and one address from buf[pos:], while q

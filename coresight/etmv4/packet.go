@@ -127,6 +127,13 @@ func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
+// PlaceAt sets where p lies in its stream and returns where it ends, bytes: of a packet
+// that Fill has read.
+func (p *Packet) PlaceAt(off int64) (end int64) {
+	p.Off = off
+	return p.End()
+}
+
 // sizeShift is where the size of a ULEB128 number lies in its word.
 const sizeShift = 56
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
-	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // TestPointsAnywhere would catch sync points that depend on where the search
@@ -28,14 +27,7 @@ func TestPointsAnywhere(t *testing.T) {
 			t.Fatalf("the first sync point lies at %d, want %d", p.First(), first)
 		}
 		for _, piece := range []int64{1, 5, 12, 100, 1 << 20} {
-			var got []event.SyncPoint
-			for from := size / piece * piece; from >= 0; from -= piece {
-				var part []event.SyncPoint
-				for s, ok := p.Next(from, from+piece); ok; s, ok = p.Next(s.Off+1, from+piece) {
-					part = append(part, s)
-				}
-				got = append(part, got...)
-			}
+			got := packets.SyncPoints(p, size, piece)
 			if len(got) != len(segs) {
 				t.Fatalf("%x: pieces of %d bytes: %d sync points, want %d", buf, piece, len(got), len(segs))
 			}
@@ -47,3 +39,7 @@ func TestPointsAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// Catches a search that misses an A-Sync at either end, returns one cut short, or takes
+// zeros before it for its own.
+func TestFindSync(t *testing.T) { packets.FindSync(t, nil) }

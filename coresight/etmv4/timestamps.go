@@ -3,7 +3,6 @@ package etmv4
 import (
 	"math"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -16,7 +15,7 @@ import (
 // "Timestamp element".
 type ahead struct {
 	lx     Lexer
-	conv   coresight.TimeConv
+	conv   event.TimeConv
 	marks  bool
 	on     bool
 	stamp  uint64

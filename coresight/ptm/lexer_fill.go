@@ -9,7 +9,7 @@ import (
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
 // byte is left. They are what as many calls of Next would give, but for three
-// fields. Place sets Off. Cycles and Context hold anything in a packet without
+// fields. PlaceAt sets Off. Cycles and Context hold anything in a packet without
 // cycle count and context ID.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
@@ -25,15 +25,6 @@ func (l *Lexer) Fill(q []Packet) int {
 		n++
 	}
 	return n
-}
-
-// Place sets Off of the packets in q, which follow each other from off in their
-// stream, bytes.
-func Place(q []Packet, off int64) {
-	for i := range q {
-		q[i].Off = off
-		off += q[i].Size()
-	}
 }
 
 // burst reads Atom and plain Branch packets from buf[pos:], as many in a row as there

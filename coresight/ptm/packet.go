@@ -54,6 +54,13 @@ func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
+// PlaceAt sets where p lies in its stream and returns where it ends, bytes: of a packet
+// that Fill has read.
+func (p *Packet) PlaceAt(off int64) (end int64) {
+	p.Off = off
+	return p.End()
+}
+
 // Reason returns why an I-Sync was sent.
 func (p *Packet) Reason() int { return int(p.Info) >> v3.InfoWhy & 3 }
 

@@ -2,7 +2,6 @@ package calls_test
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -30,7 +29,7 @@ func TestCallsOfRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		called, entries := map[uint64]int{}, 0
+		called, entries := map[uint64]uint64{}, 0
 		tree := &calls.Tree{Session: s}
 		tree.OnBegin = func(c *calls.Call) {
 			if c.How == calls.FromUser {
@@ -48,12 +47,7 @@ func TestCallsOfRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		tree.Close()
-		ran := map[uint64]int{}
-		for cpu := range 2 {
-			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
-				ran[ip]++
-			}
-		}
+		ran := testsize.Ran(t, dir)
 		functions := 0
 		for _, ip := range slices.Sorted(maps.Keys(ran)) {
 			y, off, ok := s.Symbols().Lookup(ip, 0)

@@ -35,7 +35,7 @@ type Tree struct {
 
 	cpus    []cpu // by stream
 	threads map[threadKey]*thread
-	places  []place // by a hash of their blocks
+	places  []place // by numbers of their blocks
 	found   map[functionKey]*function
 	free    []*Call
 }
@@ -43,7 +43,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found = make([]place, 1<<placeBits), map[functionKey]*function{}
+	t.places, t.found = make([]place, placesFirst), map[functionKey]*function{}
 	t.Unmatched, t.Unwound = 0, 0
 	for _, st := range t.Session.Streams() {
 		c := cpu{Tree: t, st: st, machine: t.Session}

@@ -76,8 +76,11 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
 		if !awaits && !here && c.OnRan == nil {
-			if i, insns, prev = c.straight(list, i, stamp, insns, prev); i == len(list) {
-				break
+			if end, n := c.straight(list, i, stamp); end > i {
+				i, insns, prev = end, insns+n, list[end-1].Block
+				if i == len(list) {
+					break
+				}
 			}
 		}
 		x, k := &list[i], list[i].Block
@@ -131,20 +134,20 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	c.begins()
 }
 
-// straight goes over the ranges from i on that go straight on in the code x, with one stamp and
-// certain, up to a call or the like. It returns where it ends, their instructions that count
-// and insns together, and the last of them: prev where there is none. Most need no more.
-func (x *inside) straight(list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block) (end int, sum uint64, last *decoder.Block) {
-	lo, size, inner, counts := x.lo, x.size, x.inner, x.counts
+// straight goes over the ranges from i on that go straight on in the code in, with one stamp and
+// certain, up to a call or the like. It returns where it ends, and their instructions. Most need
+// no more.
+func (in *inside) straight(list []decoder.BatchRange, i int, stamp uint32) (end int, insns uint64) {
+	lo, size, inner := in.lo, in.size, in.inner
 	for ; i < len(list); i++ {
 		x := &list[i]
 		k := x.Block
-		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) {
+		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class%32) {
 			break
 		}
-		insns, prev = insns+uint64(x.N)&counts, k
+		insns += uint64(x.N)
 	}
-	return i, insns, prev
+	return i, insns & in.counts
 }
 
 // doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the

@@ -72,6 +72,16 @@ func (r Reason) String() string {
 	return "?"
 }
 
+// Contradicts reports whether a gap of reason r says that trace and code do not fit: it
+// can come of wrong code.
+func (r Reason) Contradicts() bool {
+	switch r {
+	case Mismatch, BadInsn, NoText, NoCall, Loop, Reserved:
+		return true
+	}
+	return false
+}
+
 // Gap is a stretch of a stream that could not be followed. It is data: it
 // flows to the sinks in order with the ranges.
 type Gap struct {

@@ -15,6 +15,7 @@ type Summary struct {
 	From, Until  uint64 // of what was executed, ns; 0 where the trace has no time
 	Instructions uint64
 	ByVerdict    [decoder.Ambiguous + 1]uint64 // instructions
+	Beside       uint64                        // instructions that may have run before Query.From or after Query.Until
 	Bytes        int64                         // of trace
 	Gaps         []GapCount                    // those that cost the most trace first
 	Traps        uint64                        // breakpoint exceptions
@@ -41,7 +42,7 @@ type FunctionCount struct {
 
 // Summarise decodes what q asks for and counts it.
 func Summarise(ctx context.Context, s *decoder.Session, q decoder.Query) (*Summary, error) {
-	c := &summarySink{s: s, threads: map[int32]bool{}, places: map[*decoder.Block][]part{}}
+	c := &summarySink{s: s, from: q.From, until: q.Until, threads: map[int32]bool{}, places: map[*decoder.Block][]part{}}
 	c.Restart()
 	err := s.Flow(ctx, q, c)
 	return c.summary(q.Streams), err
@@ -50,6 +51,8 @@ func Summarise(ctx context.Context, s *decoder.Session, q decoder.Query) (*Summa
 // summarySink counts flow.
 type summarySink struct {
 	s         *decoder.Session
+	from      uint64 // Query.From and Query.Until
+	until     uint64
 	sum       Summary
 	gaps      map[event.Reason]*GapCount
 	functions map[functionKey]*FunctionCount
@@ -88,6 +91,9 @@ func (c *summarySink) Flow(b *decoder.Batch) error {
 		r := &b.Ranges[i]
 		c.sum.Instructions += uint64(r.N)
 		c.sum.ByVerdict[r.Verdict] += uint64(r.N)
+		if t := &b.Stamps[r.Stamp].Time; t.Lo < c.from || c.until != 0 && t.Hi > c.until {
+			c.sum.Beside += uint64(r.N)
+		}
 		parts, known := c.places[r.Block]
 		if !known {
 			parts = c.divide(r.Block, b.Stamps[r.Stamp].Time.Likely())

@@ -88,7 +88,7 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
 	enters := n.entry(&r)
-	thunk := enters && !l.m.o.Thunks && n.thunk(&r, k.Target) && !n.takesStack(&r)
+	thunk := enters && !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn) && !n.takesStack(&r)
 	if quiet := !enters || thunk; n.Lasting(&r, k.Target) {
 		*q = quietJump{k, !quiet}
 		return quiet
@@ -249,7 +249,7 @@ func (c *callTree) callRow(m *Maker, r *Row) (call Row, ok bool) {
 // lists reports whether the function that r enters is listed: it is no thunk and no trampoline,
 // or these are asked for.
 func (m *Maker) lists(r *Row) bool {
-	return m.o.Thunks || !m.names.thunk(r, r.Addr) && !m.names.trampoline(r, r.Addr)
+	return m.o.Thunks || !m.names.inKernel(r, r.Addr, leadsOn) && !m.names.inKernel(r, r.Addr, callsOn)
 }
 
 // asCall is r as a row of a call.
@@ -267,8 +267,8 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		if r.skips() {
 			return 0, false
 		}
-		hidden := r.HasAddr && !m.o.Thunks && m.names.trampoline(r, r.Addr)
-		return s.enter(frame{r.IP + uint64(r.Len), m.names.thunk(r, r.IP), hidden}), m.names.entry(r)
+		hidden := r.HasAddr && !m.o.Thunks && m.names.inKernel(r, r.Addr, callsOn)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), hidden}), m.names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
 		return t.interrupted(m, r), true
 	case TransferAbort:

@@ -32,7 +32,7 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	names := &m.names
 	switch r.Transfer {
 	case TransferReturn:
-		if !m.o.Thunks && names.trampoline(r, r.IP) {
+		if !m.o.Thunks && names.inKernel(r, r.IP, callsOn) {
 			return *d, false
 		}
 		*d++
@@ -40,7 +40,7 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	case TransferIret, TransferSysret:
 		*d++
 	case TransferCall:
-		if !m.o.Thunks && r.HasAddr && names.trampoline(r, r.Addr) {
+		if !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
 			return *d, false
 		}
 		*d--

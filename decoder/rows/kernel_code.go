@@ -17,19 +17,21 @@ var thunkPrefixes = []string{"__x86_indirect_", "__x86_return_thunk", "its_retur
 // (__switch_to_asm jumps to __switch_to behind that; cpu_switch_to; __switch_to).
 var switchNames = []string{"__switch_to", "cpu_switch_to"}
 
-// thunk reports whether addr, an address of r, lies in code that only leads on.
-func (n *Names) thunk(r *Row, addr uint64) bool {
+// inKernel reports whether addr, an address of r, lies in code of the kernel whose symbol is
+// what is says.
+func (n *Names) inKernel(r *Row, addr uint64, is func(sym string) bool) bool {
 	if !n.machine(r).Kernel(addr) {
 		return false
 	}
 	p := n.At(r, addr)
-	return p.LeadsOn()
+	return is(p.Sym)
 }
 
 // LeadsOn reports whether p lies in a thunk of the kernel: code that only leads on, for the
 // call that it serves.
-func (p *Place) LeadsOn() bool {
-	sym := p.Sym
+func (p *Place) LeadsOn() bool { return leadsOn(p.Sym) }
+
+func leadsOn(sym string) bool {
 	if sym == "" || sym[0] != '_' && sym[0] != 'i' && sym[0] != 's' && sym[0] != 'r' && sym[0] != 'z' {
 		return false
 	}
@@ -46,19 +48,11 @@ func (p *Place) LeadsOn() bool {
 // those of BPF (kernel/bpf/trampoline.c).
 var trampolines = []string{"ftrace_trampoline", "ftrace_caller", "ftrace_regs_caller", "ftrace_call", "ftrace_regs_call", "ftrace_graph_call", "bpf_trampoline_"}
 
-// trampoline reports whether addr, an address of r, lies in a trampoline of the kernel.
-func (n *Names) trampoline(r *Row, addr uint64) bool {
-	if !n.machine(r).Kernel(addr) {
-		return false
-	}
-	p := n.At(r, addr)
-	return p.CallsOn()
-}
-
 // CallsOn reports whether p lies in a trampoline of the kernel. It calls for the function that
 // called it, and these calls are that one's.
-func (p *Place) CallsOn() bool {
-	sym := p.Sym
+func (p *Place) CallsOn() bool { return callsOn(p.Sym) }
+
+func callsOn(sym string) bool {
 	if sym == "" || sym[0] != 'f' && sym[0] != 'b' {
 		return false
 	}

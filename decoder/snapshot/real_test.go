@@ -32,12 +32,7 @@ var rubbish = map[string]bool{"stm_only-juno ETB_1": true, "infrastructure ETB_1
 // configured source. It would catch a form of ini files, a core or a register
 // that is not understood, and a problem that is none.
 func TestRealSnapshots(t *testing.T) {
-	data := testsize.Recordings(t)
-	inis, _ := filepath.Glob(filepath.Join(data, "coresight/snapshots/*/snapshot.ini"))
-	if len(inis) == 0 {
-		t.Skip("no CoreSight snapshots in PTDECODE_DATA")
-	}
-	for _, ini := range inis {
+	for _, ini := range testsize.Recorded(t, "coresight/snapshots/*/snapshot.ini") {
 		dir := filepath.Dir(ini)
 		name := filepath.Base(dir)
 		s, err := Open(nil, dir)

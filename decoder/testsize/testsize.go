@@ -1,5 +1,5 @@
 // Package testsize says how much a test has to try, where the real recordings
-// are, and what their CPUs executed. Only tests import it.
+// are, and what their CPUs executed. It also reads files for tests. Only tests import it.
 //
 // Tests have two forms. The small one is what make test runs. The full one is
 // what make test-full runs, which sets PTDECODE_FULL=1 in the environment. A few
@@ -9,7 +9,9 @@ package testsize
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -59,6 +61,45 @@ func Recordings(t testing.TB) string {
 	return dir
 }
 
+// Recorded returns the files among the recordings whose paths in their folder match
+// pattern (filepath.Match). Where there is none the test skips.
+func Recorded(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(Recordings(t), pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skipf("PTDECODE_DATA has no recordings %s", pattern)
+	}
+	return files
+}
+
+// Files gives the paths that match patterns (filepath.Match), and what lies there. The test
+// fails where a pattern has none, or one that cannot be read.
+func Files(t testing.TB, patterns ...string) iter.Seq2[string, []byte] {
+	t.Helper()
+	var names []string
+	for _, pattern := range patterns {
+		list, err := filepath.Glob(pattern)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: no file (%v)", pattern, err)
+		}
+		names = append(names, list...)
+	}
+	return func(yield func(string, []byte) bool) {
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(name, b) {
+				return
+			}
+		}
+	}
+}
+
 // Unpacked returns what a packed file holds (files.Unpack).
 func Unpacked(t testing.TB, path string) []byte {
 	t.Helper()
@@ -83,4 +124,17 @@ func Executed(t testing.TB, path string) []uint64 {
 		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	return ips
+}
+
+// Ran returns how often the CPUs of a real recording of two retired the instruction at each
+// address. dir is the recording's folder.
+func Ran(t testing.TB, dir string) map[uint64]uint64 {
+	t.Helper()
+	ran := map[uint64]uint64{}
+	for _, cpu := range []string{"cpu0", "cpu1"} {
+		for _, ip := range Executed(t, filepath.Join(dir, cpu+".ips.zst")) {
+			ran[ip]++
+		}
+	}
+	return ran
 }

@@ -5,7 +5,6 @@ package diff
 import (
 	"bufio"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 
@@ -110,10 +109,8 @@ func (x *flags) verb(c *cobra.Command, h *Host, o options) (*verb, error) {
 	case x.format != "text" && x.format != "jsonl":
 		return nil, usage("--output %q: need text or jsonl", x.format)
 	}
-	for _, p := range o.comms {
-		if _, err := path.Match(p, ""); err != nil {
-			return nil, usage("--comm %q: a bracket is not closed", p)
-		}
+	if _, err := filter.Globs("comm", o.comms); err != nil {
+		return nil, err
 	}
 	for _, name := range ofOne {
 		if c.Flags().Changed(name) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -173,7 +174,7 @@ func (c *counter) wants(stream int, t event.Time) bool {
 	}
 	_, comm, ok := c.s.Running(stream, t.Likely())
 	for _, p := range c.o.comms {
-		if match, err := path.Match(p, comm); ok && match && err == nil {
+		if ok && filter.Fits(p, comm) {
 			return true
 		}
 	}

@@ -85,12 +85,11 @@ func sorted(m map[pair]uint64) (list []counted) {
 // address of its last instruction. Of the kernel and a module they count from where it
 // lies. The comment that ends it names the file (simpleperf/cmd_inject.cpp, AOSP).
 func writeAutoFDO(j *job, w io.Writer) error {
-	p, err := j.profileOf((*object).firstSegment)
+	out := bufio.NewWriter(w)
+	p, err := j.listRanges(out, (*object).firstSegment)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	p.list(out, "%x-%x:%d\n", p.ranges)
 	fmt.Fprintln(out, 0)
 	p.list(out, "%x->%x:%d\n", p.branches)
 	if p.of != nil {
@@ -100,6 +99,16 @@ func writeAutoFDO(j *job, w io.Writer) error {
 		fmt.Fprintf(out, "// %s\n\n", p.of.File)
 	}
 	return out.Flush()
+}
+
+// listRanges writes what profiles of ranges begin with: the ranges, with addresses that
+// count from what first says of a file.
+func (j *job) listRanges(w io.Writer, first func(*object) uint64) (*rangeProfile, error) {
+	p, err := j.profileOf(first)
+	if err == nil {
+		p.list(w, "%x-%x:%d\n", p.ranges)
+	}
+	return p, err
 }
 
 // list writes a list behind its length.
@@ -115,12 +124,11 @@ func (p *rangeProfile) list(w io.Writer, format string, all []counted) {
 // range ends with the address of its last instruction
 // (llvm/tools/llvm-profgen/PerfReader.cpp, UnsymbolizedProfileReader).
 func writeProfgen(j *job, w io.Writer) error {
-	p, err := j.profileOf((*object).firstCode)
+	out := bufio.NewWriter(w)
+	p, err := j.listRanges(out, (*object).firstCode)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	p.list(out, "%x-%x:%d\n", p.ranges)
 	inside := slices.DeleteFunc(slices.Clone(p.branches), func(c counted) bool { return c.to == 0 })
 	p.list(out, "%x->%x:%d\n", inside)
 	return out.Flush()

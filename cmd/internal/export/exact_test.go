@@ -69,18 +69,6 @@ type tally map[uint64]uint64
 // sizes are the lengths of instructions, bytes.
 type sizes map[uint64]uint64
 
-// truth reads what the emulator's log says was executed.
-func truth(t *testing.T, dir string) tally {
-	t.Helper()
-	all := tally{}
-	for cpu := range 2 {
-		for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
-			all[ip]++
-		}
-	}
-	return all
-}
-
 // lengthsOf returns the lengths of the instructions that were executed, as the code has them
 // at the beginning, or else at the end.
 func lengthsOf(t *testing.T, s *decoder.Session, all tally) sizes {
@@ -150,7 +138,7 @@ func TestExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			want := truth(t, dir)
+			want := tally(testsize.Ran(t, dir))
 			lens := lengthsOf(t, s, want)
 			out := t.TempDir()
 			file := func(name string) string { return filepath.Join(out, name) }
@@ -187,6 +175,17 @@ func TestExact(t *testing.T) {
 // readPprof returns the executions of each address, and the instructions of each function.
 func readPprof(t *testing.T, file string) (tally, map[string]uint64) {
 	t.Helper()
+	all, byFunc := tally{}, map[string]uint64{}
+	for _, s := range parsed(t, file).Sample {
+		all[s.Location[0].Address] += uint64(s.Value[0])
+		byFunc[s.Location[0].Line[0].Function.Name] += uint64(s.Value[0])
+	}
+	return all, byFunc
+}
+
+// parsed reads a profile of pprof.
+func parsed(t *testing.T, file string) *profile.Profile {
+	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -195,12 +194,7 @@ func readPprof(t *testing.T, file string) (tally, map[string]uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, byFunc := tally{}, map[string]uint64{}
-	for _, s := range p.Sample {
-		all[s.Location[0].Address] += uint64(s.Value[0])
-		byFunc[s.Location[0].Line[0].Function.Name] += uint64(s.Value[0])
-	}
-	return all, byFunc
+	return p
 }
 
 // sameFunctions compares the instructions of functions with what hot says.
@@ -346,43 +340,29 @@ func TestPhone(t *testing.T) {
 	if len(want) == 0 {
 		t.Error("simpleperf counted nothing")
 	}
-	ours, theirs := branchLines(t, out), branchLines(t, filepath.Join(dir, "golden-counts.txt"))
+	golden := filepath.Join(dir, "golden-counts.txt")
+	ours, theirs := linesWith(t, "->", out), linesWith(t, "->", golden)
 	for _, line := range theirs {
 		if !strings.Contains(line, "->0:") && !slices.Contains(ours, line) {
 			t.Errorf("branch %s is missing", line)
 		}
 	}
-	if a, b := lastLines(t, out), lastLines(t, filepath.Join(dir, "golden-counts.txt")); a != b {
+	if a, b := linesWith(t, "//", out), linesWith(t, "//", golden); !slices.Equal(a, b) {
 		t.Errorf("the file is named %q, want %q", a, b)
 	}
 }
 
-// branchLines returns the lines of branches.
-func branchLines(t *testing.T, file string) (list []string) {
+// linesWith returns the lines of a file that hold a word.
+func linesWith(t *testing.T, word, file string) (list []string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		if strings.Contains(line, "->") {
+		if strings.Contains(line, word) {
 			list = append(list, strings.TrimSpace(line))
 		}
 	}
 	return list
-}
-
-// lastLines returns the lines that name the file.
-func lastLines(t *testing.T, file string) (s string) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.HasPrefix(line, "//") {
-			s += line
-		}
-	}
-	return s
 }

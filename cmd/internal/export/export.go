@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -159,6 +160,9 @@ func (j *job) query(targets []target) decoder.Query {
 	for _, t := range targets {
 		q.Merged = q.Merged || t.format.merged
 		q.Bounds = q.Bounds || t.format.bounds
+		if t.format.stacks && j.filter.Query.From != 0 {
+			q.From = filter.Lead(j.filter.Query.From)
+		}
 	}
 	q.Merged = q.Merged || j.per == perSyscall
 	return q

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
@@ -27,7 +28,7 @@ type folded struct {
 // stackKey is a stack: another one, and what is called there.
 type stackKey struct {
 	outer    int64 // number of the stack outside, or of the thread's name
-	function int
+	function int   // -1: those that were not seen
 }
 
 // stackNode is a stack and what it weighs.
@@ -63,18 +64,25 @@ func (f *folded) began(c *calls.Call) {
 	k := stackKey{function: c.Function}
 	if c.Caller != nil {
 		k.outer = int64(c.Caller.Tag)
-	} else {
-		k.outer = f.root(c)
+	} else if k.outer = f.root(c); f.From != 0 && c.How == calls.Unseen {
+		k.outer = int64(f.ending(stackKey{k.outer, -1}, filter.NotSeen))
 	}
-	if c.Tag = f.of[k]; c.Tag == 0 {
-		c.Tag = uint64(len(f.nodes))
-		name := c.Sym
-		if name == "" {
-			name = fmt.Sprintf("0x%x", c.Addr)
-		}
-		f.of[k] = c.Tag
+	name := c.Sym
+	if name == "" {
+		name = fmt.Sprintf("0x%x", c.Addr)
+	}
+	c.Tag = f.ending(k, name)
+}
+
+// ending returns the number of a stack that ends with name.
+func (f *folded) ending(k stackKey, name string) uint64 {
+	n := f.of[k]
+	if n == 0 {
+		n = uint64(len(f.nodes))
+		f.of[k] = n
 		f.nodes = append(f.nodes, stackNode{outer: k.outer, name: name})
 	}
+	return n
 }
 
 // root returns the number of the name of c's thread.
@@ -91,9 +99,7 @@ func (f *folded) root(c *calls.Call) int64 {
 
 // ended weighs a call.
 func (f *folded) ended(c *calls.Call) {
-	o := &f.job.filter.Options
-	switch {
-	case c.End.Hi < o.From || c.Begin.Lo > o.Until && o.Until != 0, !f.job.wants(c):
+	if !f.job.wants(c) {
 		return
 	}
 	weight := c.Self

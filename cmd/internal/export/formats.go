@@ -32,6 +32,7 @@ type format struct {
 	// What the sinks of flow and files need:
 	merged bool // the flow of all streams in the order of time
 	bounds bool // the nearest upper bounds of times
+	stacks bool // what ran shortly before the time asked for: stacks that are open then
 }
 
 // job is what formats write of.
@@ -67,17 +68,17 @@ var formats = []format{
 	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs},
 	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
 	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
-	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true},
+	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true, stacks: true},
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov, divides: true},
-	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true},
-	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
+	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true, stacks: true},
+	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true, stacks: true},
 	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov, divides: true},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs, divides: true},
 	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
 	{name: "perf-script-brstack", help: "the same branches in stacks, as perf script -F brstack prints", flow: newPerfStacks, merged: true, bounds: true},
 	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
 	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
-	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true},
+	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true, stacks: true},
 	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
 	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
 	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -24,17 +22,9 @@ func TestStacks(t *testing.T) {
 	dir := t.TempDir()
 	pb, lines := filepath.Join(dir, "pb"), filepath.Join(dir, "folded")
 	runVerb(t, New(testHost(c, io.Discard)), "--with-ambiguous", "-o", "pprof:"+pb, "-o", "folded:"+lines)
-	b, err := os.ReadFile(pb)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.ParseData(b)
-	if err != nil {
-		t.Fatal(err)
-	}
 	got, want := map[string]int64{}, map[string]int64{} // instructions by thread and callers
 	began, all := map[string]int64{}, map[string]int64{}
-	for _, s := range p.Sample {
+	for _, s := range parsed(t, pb).Sample {
 		var names []string
 		for _, l := range s.Location[1:] {
 			names = append([]string{l.Line[0].Function.Name}, names...)

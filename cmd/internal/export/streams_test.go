@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 				unsure, _ := strconv.ParseUint(r["ambiguous"], 10, 64)
 				got[a] += n + unsure
 			}
-			compare(t, "instructions.csv", got, truth(t, dir))
+			compare(t, "instructions.csv", got, testsize.Ran(t, dir))
 			traps, err := os.ReadFile(filepath.Join(dir, "traps.tsv"))
 			if err != nil {
 				t.Fatal(err)

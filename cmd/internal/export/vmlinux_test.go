@@ -52,7 +52,7 @@ func TestVmlinux(t *testing.T) {
 	if !strings.Contains(said, "vmlinux has no DWARF") {
 		t.Errorf("of coverage it says %q", said)
 	}
-	want := truth(t, filepath.Join(dir, "kprobes"))
+	want := testsize.Ran(t, filepath.Join(dir, "kprobes"))
 	s, err := decoder.Open(c)
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (f *Flags) Add(fs *pflag.FlagSet, names ...string) {
 		case "comm":
 			fs.StringSliceVar(&f.Comms, name, nil, "only threads of these names: `NAME,...`, or globs as \"sh,kworker*\"")
 		case "time":
-			fs.StringVar(&f.Time, name, "", "only the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
+			fs.StringVar(&f.Time, name, "", "only what may have run in the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
 		case "sym":
 			fs.StringArrayVar(&f.Syms, name, nil, "only in the function `NAME`, and branches into it; a glob, or FIRST-LAST by address (repeatable)")
 		case "dso":
@@ -121,9 +121,9 @@ func (f *Flags) Wrong() error {
 		func() error { _, err := transfers(f.Transfers); return err },
 		func() error { _, err := verdicts(f.Verdicts); return err },
 		func() error { _, err := addresses(f.Addrs); return err },
-		func() error { _, err := globs("sym", f.Syms); return err },
-		func() error { _, err := globs("comm", f.Comms); return err },
-		func() error { _, err := globs("dso", f.DSOs); return err },
+		func() error { _, err := Globs("sym", f.Syms); return err },
+		func() error { _, err := Globs("comm", f.Comms); return err },
+		func() error { _, err := Globs("dso", f.DSOs); return err },
 	} {
 		if err == nil {
 			err = check()
@@ -158,7 +158,7 @@ func verdicts(list []string) (map[decoder.Verdict]bool, error) {
 		lo, hi := decoder.Verdict(0), decoder.Ambiguous
 		found := false
 		for v := lo; v <= decoder.Ambiguous; v++ {
-			if fits(from, v.String()) && !isRange {
+			if Fits(from, v.String()) && !isRange {
 				set[v], found = true, true
 			}
 			if v.String() == from {
@@ -190,11 +190,11 @@ func verdicts(list []string) (map[decoder.Verdict]bool, error) {
 
 // transfers reads the kinds of branches.
 func transfers(list []string) (patterns, error) {
-	l, err := globs("flags", list)
+	l, err := Globs("flags", list)
 	for _, p := range list {
 		found := false
 		for _, n := range Transfers() {
-			found = found || fits(p, n)
+			found = found || Fits(p, n)
 		}
 		if !found && err == nil {
 			err = callf("--flags %q: no such kind of branch: there are %s", p, strings.Join(Transfers(), ", "))

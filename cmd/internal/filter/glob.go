@@ -8,38 +8,56 @@ import (
 )
 
 // patterns is names, each as it is or as a glob: * is any text, ? any character, [a-z] one
-// of those in brackets.
+// of those in brackets. A bracket that no other one closes is one, as in a shell.
 type patterns []string
 
 // fit reports whether a pattern fits name.
 func (l patterns) fit(name string) bool {
-	return slices.ContainsFunc(l, func(p string) bool { return fits(p, name) })
+	return slices.ContainsFunc(l, func(p string) bool { return Fits(p, name) })
 }
 
-// fits reports whether pattern is name, or a glob that fits it. A slash is a character
+// Fits reports whether pattern is name, or a glob that fits it. A slash is a character
 // like any other.
-func fits(pattern, name string) bool {
+func Fits(pattern, name string) bool {
 	if pattern == name {
 		return true
 	}
 	if !isGlob(pattern) {
 		return false
 	}
-	ok, err := path.Match(noSlash(pattern), noSlash(name))
+	ok, err := path.Match(forMatch(pattern), noSlash(name))
 	return ok && err == nil
 }
 
 // noSlash writes a slash as a byte that names do not have: path.Match treats it apart.
 func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
 
+// forMatch writes a pattern as path.Match reads it.
+func forMatch(pattern string) string {
+	last := strings.LastIndexByte(pattern, ']')
+	var w strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '[' && i > last:
+			w.WriteString(`\[`)
+		case c == '\\' && i+1 < len(pattern):
+			w.WriteString(pattern[i : i+2])
+			i++
+		default:
+			w.WriteByte(c)
+		}
+	}
+	return noSlash(w.String())
+}
+
 // isGlob reports whether s has a character that is special in a glob.
 func isGlob(s string) bool { return strings.ContainsAny(s, `*?[\`) }
 
-// globs refuses patterns in which a bracket is not closed.
-func globs(flag string, list []string) (patterns, error) {
+// Globs refuses patterns that fit nothing.
+func Globs(flag string, list []string) (patterns, error) {
 	for _, p := range list {
-		if _, err := path.Match(noSlash(p), ""); err != nil && isGlob(p) {
-			return nil, callf("--%s %q: a bracket is not closed, or a backslash ends it", flag, p)
+		if _, err := path.Match(forMatch(p), ""); err != nil && isGlob(p) {
+			return nil, callf("--%s %q: nothing or no range stands in its brackets, or a backslash ends it", flag, p)
 		}
 		if p == "" {
 			return nil, callf("--%s: an empty name names nothing", flag)

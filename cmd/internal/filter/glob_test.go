@@ -22,9 +22,12 @@ func TestFits(t *testing.T) {
 		{"operator new[](unsigned long)", "operator new[](unsigned long)", true},
 		{"f(char*)", "f(char*)", true},
 		{"f", "f.cold", false},
+		{"[kernel*", "[kernel.kallsyms]", true},
+		{"*[0-9][", "a7[", true},
+		{"kworker*", "kworker/0:2-eve", true},
 	} {
-		if got := fits(x.pattern, x.name); got != x.want {
-			t.Errorf("fits(%q, %q) = %t", x.pattern, x.name, got)
+		if got := Fits(x.pattern, x.name); got != x.want {
+			t.Errorf("Fits(%q, %q) = %t", x.pattern, x.name, got)
 		}
 	}
 }

@@ -99,11 +99,11 @@ type symbolTest struct {
 // names looks up what the flags name: functions, threads, files.
 func (f *Flags) names(s *decoder.Session, x *Filter) (err error) {
 	functions, files, threads := decoder.NamesIn(s)
-	if x.comms, err = globs("comm", f.Comms); err == nil {
-		err = lookUp("comm", "thread name", f.Comms, threads, fits)
+	if x.comms, err = Globs("comm", f.Comms); err == nil {
+		err = lookUp("comm", "thread name", f.Comms, threads, Fits)
 	}
 	if err == nil {
-		x.dsos, err = globs("dso", f.DSOs)
+		x.dsos, err = Globs("dso", f.DSOs)
 	}
 	if err == nil {
 		err = lookUp("dso", "file or module", f.DSOs, files, fitsFile)
@@ -117,7 +117,7 @@ func (f *Flags) names(s *decoder.Session, x *Filter) (err error) {
 // fitsFile reports whether a pattern fits a file's path, the last part of the path, or a
 // module's name without its brackets.
 func fitsFile(pattern, file string) bool {
-	return fits(pattern, file) || fits(pattern, path.Base(file)) || fits(pattern, strings.Trim(file, "[]"))
+	return Fits(pattern, file) || Fits(pattern, path.Base(file)) || Fits(pattern, strings.Trim(file, "[]"))
 }
 
 // lookUp refuses a pattern that fits none of the names.
@@ -142,7 +142,7 @@ func lookUp(flag, what string, list []string, names iter.Seq[string], fit func(p
 
 // functions reads names of functions, globs of them, and FIRST-LAST.
 func (f *Flags) functions(s *decoder.Session, x *Filter, names iter.Seq[string]) error {
-	if _, err := globs("sym", f.Syms); err != nil {
+	if _, err := Globs("sym", f.Syms); err != nil {
 		return err
 	}
 	x.syms, x.exact = &symbolTest{}, f.Syms
@@ -165,7 +165,7 @@ func (f *Flags) functions(s *decoder.Session, x *Filter, names iter.Seq[string])
 			return err
 		}
 		x.syms.patterns = append(x.syms.patterns, p)
-		for _, sym := range y.Named(func(n string) bool { return fits(p, n) }) {
+		for _, sym := range y.Named(func(n string) bool { return Fits(p, n) }) {
 			x.syms.add(&sym)
 		}
 	}
@@ -181,7 +181,7 @@ func (t *symbolTest) add(y *symbols.Symbol) {
 func noFunction(pattern string, names iter.Seq[string]) error {
 	some := false
 	for n := range names {
-		if fits(pattern, n) {
+		if Fits(pattern, n) {
 			return nil
 		}
 		some = true

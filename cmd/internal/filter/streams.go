@@ -144,7 +144,7 @@ func (c *choice) named(flag string, list []string, names func(*decoder.Stream) [
 	if c.chosen == nil {
 		c.chosen = []int{}
 	}
-	if _, err := globs(flag, list); err != nil {
+	if _, err := Globs(flag, list); err != nil {
 		return err
 	}
 	for _, p := range list {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,35 @@ func Times(s *decoder.Session, spec string) (from, to uint64, err error) {
 // Moment reads one moment, in all ways in which --time does, for the recording s.
 func Moment(s *decoder.Session, spec string) (uint64, error) { return clockOf(s).moment(spec) }
 
+// Traced returns the first and the last time that the trace of some streams states, nil for
+// all, ns; 0, 0 where it states none.
+func Traced(s *decoder.Session, only []int) (first, last uint64) {
+	for i, st := range s.Streams() {
+		b := st.Time()
+		if b.Lo == 0 || only != nil && !slices.Contains(only, i) {
+			continue
+		}
+		if first == 0 || b.Lo < first {
+			first = b.Lo
+		}
+		last = max(last, b.Hi)
+	}
+	return first, last
+}
+
+// Within is Traced without what lies before from or behind until, ns; until 0: the end. It
+// is 0, 0, too, where nothing is left.
+func Within(s *decoder.Session, only []int, from, until uint64) (first, last uint64) {
+	first, last = Traced(s, only)
+	if first = max(first, from); until != 0 {
+		last = min(last, until)
+	}
+	if first > last {
+		return 0, 0
+	}
+	return first, last
+}
+
 // clockOf returns the clock of a recording: it runs from the first time that its trace
 // states to the last. Without trace it runs from the first change to the last.
 func clockOf(s *decoder.Session) *clock {
@@ -64,14 +94,7 @@ func clockOf(s *decoder.Session) *clock {
 		}
 		return t.Poke(n).Time, true
 	}}
-	for _, st := range s.Streams() {
-		if b := st.Time(); b.Lo != 0 {
-			if c.first == 0 || b.Lo < c.first {
-				c.first = b.Lo
-			}
-			c.last = max(c.last, b.Hi)
-		}
-	}
+	c.first, c.last = Traced(s, nil)
 	if n := t.Len(); c.first == 0 && n > 0 {
 		c.first, c.last = t.Poke(0).Time, t.Poke(n-1).Time
 	}
@@ -162,7 +185,7 @@ func (c *clock) slice(s string) (from, to uint64, err error) {
 	if lo > 0 {
 		from = c.part(lo)
 	}
-	if hi < 100 { // the last time that a sync point states is not the end
+	if hi < 100 { // something may have run behind the last time that the trace states
 		to = max(c.part(hi), 1)
 	}
 	return from, to, nil

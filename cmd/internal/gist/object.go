@@ -20,7 +20,7 @@ const hottest = 10
 // Object is a summary as an object.
 type Object struct {
 	Type         string            `json:"type"`
-	From         uint64            `json:"from"`  // ns
+	From         uint64            `json:"from"`  // ns: of the time asked for, what the trace covers
 	Until        uint64            `json:"until"` // ns
 	Streams      int               `json:"streams"`
 	Threads      int               `json:"threads"`
@@ -28,12 +28,15 @@ type Object struct {
 	Instructions uint64            `json:"instructions"`
 	Ambiguous    uint64            `json:"ambiguous"`
 	Verdicts     map[string]uint64 `json:"verdicts"` // instructions
+	Beside       uint64            `json:"beside"`   // instructions that may have run outside of the time asked for
 	Gaps         uint64            `json:"gaps"`
 	GapReasons   []gapCount        `json:"gap_reasons"`
 	Pokes        int               `json:"pokes"`
 	PokesWithin  int               `json:"pokes_within"` // of them, those between from and until
 	PokeKinds    map[string]int    `json:"poke_kinds"`
 	PokeTasks    map[string]int    `json:"poke_tasks"`
+	KindsWithin  map[string]int    `json:"poke_kinds_within"`
+	TasksWithin  map[string]int    `json:"poke_tasks_within"`
 	Traps        uint64            `json:"traps"`
 	Functions    []function        `json:"functions"`
 }
@@ -58,10 +61,12 @@ type function struct {
 // New makes an object of a summary of what only lets pass.
 func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 	j := &Object{
-		Type: "summary", From: x.From, Until: x.Until, Streams: only.Count(), Threads: x.Threads, TraceBytes: x.Bytes,
+		Type: "summary", Beside: x.Beside, Streams: only.Count(), Threads: x.Threads, TraceBytes: x.Bytes,
 		Instructions: x.Instructions, Ambiguous: x.ByVerdict[decoder.Ambiguous], Verdicts: map[string]uint64{}, Traps: x.Traps,
-		GapReasons: []gapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{}, Functions: []function{},
+		GapReasons: []gapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{},
+		KindsWithin: map[string]int{}, TasksWithin: map[string]int{}, Functions: []function{},
 	}
+	j.From, j.Until = filter.Within(s, only.Streams, only.From, only.Until)
 	for v, n := range x.ByVerdict {
 		if n > 0 {
 			j.Verdicts[decoder.Verdict(v).String()] = n
@@ -76,13 +81,19 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 		if !only.Change(k.Addr, k.Range().Len, k.Time, base(k.Symbol)) {
 			continue
 		}
+		within := j.Until == 0 || j.From <= k.Time && k.Time <= j.Until
 		j.Pokes++
-		if x.From <= k.Time && k.Time <= x.Until {
-			j.PokesWithin++
-		}
 		j.PokeKinds[k.Kind.String()]++
 		if k.Comm != "" {
 			j.PokeTasks[k.Comm]++
+		}
+		if !within {
+			continue
+		}
+		j.PokesWithin++
+		j.KindsWithin[k.Kind.String()]++
+		if k.Comm != "" {
+			j.TasksWithin[k.Comm]++
 		}
 	}
 	for i := range x.Functions[:min(len(x.Functions), hottest)] {
@@ -113,9 +124,12 @@ func (j *Object) Begin(w io.Writer) {
 	line("trace", "%d bytes in %d stream%s, of %d thread%s", j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"), j.Threads, ending(uint64(j.Threads), "", "s"))
 	line("instructions", "%d", j.Instructions)
 	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
-		if n := j.Verdicts[v.String()]; n > 0 {
-			line("", "%-12s %12d  %6.3f %%", v, n, 100*float64(n)/float64(j.Instructions))
+		if n := j.Verdicts[v.String()]; n > 0 || v == decoder.Certain || v == decoder.Ambiguous {
+			line("", "%-12s %12d  %6.3f %%", v, n, 100*float64(n)/float64(max(j.Instructions, 1)))
 		}
+	}
+	if j.Beside > 0 {
+		line("", "%d may have run before that time or after it", j.Beside)
 	}
 	line("gaps", "%d", j.Gaps)
 }
@@ -132,11 +146,14 @@ func (j *Object) Print(w io.Writer) {
 	}
 	within := ""
 	if j.PokesWithin != j.Pokes {
-		within = fmt.Sprintf(" (%d within that time)", j.PokesWithin)
+		within = " within that time"
 	}
-	line("changes", "%d%s%s", j.Pokes, within, counted(": ", j.PokeKinds))
-	if len(j.PokeTasks) > 0 {
-		line("", "by %s", counted("", j.PokeTasks))
+	line.list("changes", fmt.Sprintf("%d%s", j.PokesWithin, within), ": ", j.KindsWithin, nil)
+	if len(j.TasksWithin) > 0 {
+		line.list("", "by", " ", j.TasksWithin, nil)
+	}
+	if n := j.Pokes - j.PokesWithin; n > 0 {
+		line.list("", fmt.Sprintf("%d before or after it", n), ": ", j.PokeKinds, j.KindsWithin)
 	}
 	line("traps", "%d", j.Traps)
 	if len(j.Functions) > 0 {
@@ -154,16 +171,23 @@ func (j *Object) Print(w io.Writer) {
 	}
 }
 
-// counted renders how often each name is counted, behind a prefix; "" where there is none.
-func counted(prefix string, names map[string]int) string {
-	var list []string
+// list prints what is said of names, and behind sep how often each is counted, but as often
+// as in less. It begins another line where one has 80 columns.
+func (line liner) list(name, what, sep string, names, less map[string]int) {
+	const most = 80 - 14
 	for _, n := range slices.Sorted(maps.Keys(names)) {
-		list = append(list, fmt.Sprintf("%s %d", n, names[n]))
+		k := names[n] - less[n]
+		if k == 0 {
+			continue
+		}
+		next := fmt.Sprintf("%s %d", n, k)
+		if len(what)+len(sep)+len(next) >= most {
+			line(name, "%s%s", what, strings.TrimRight(sep, " "))
+			name, what, sep = "", "", "  "
+		}
+		what, sep = what+sep+next, ", "
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return prefix + strings.Join(list, ", ")
+	line(name, "%s", what)
 }
 
 // ending returns one, or more where n is not 1.

@@ -1,9 +1,9 @@
 package gist
 
 import (
-	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -17,13 +17,12 @@ func Watch(s *decoder.Session, q *decoder.Query) func(gaps uint64) *Object {
 		return w
 	}
 	only := q.Streams
+	w.from, w.until = q.From, q.Until
 	return func(gaps uint64) *Object {
 		j := &w.sum
 		j.Gaps = gaps
 		j.Threads = len(w.threads)
-		if j.From > j.Until {
-			j.From = 0
-		}
+		j.From, j.Until = filter.Within(s, only, w.from, w.until)
 		for i, st := range s.Streams() {
 			if only == nil || slices.Contains(only, i) {
 				j.Streams++
@@ -43,6 +42,8 @@ func Watch(s *decoder.Session, q *decoder.Query) func(gaps uint64) *Object {
 // watcher counts flow, and hands it on.
 type watcher struct {
 	s        *decoder.Session
+	from     uint64 // decoder.Query
+	until    uint64
 	to       decoder.Sink
 	sum      Object
 	verdicts [decoder.Ambiguous + 1]uint64 // instructions
@@ -50,7 +51,7 @@ type watcher struct {
 }
 
 func (w *watcher) forget() {
-	w.sum = Object{From: math.MaxUint64, Verdicts: map[string]uint64{}}
+	w.sum = Object{Verdicts: map[string]uint64{}}
 	w.verdicts, w.threads = [decoder.Ambiguous + 1]uint64{}, map[int32]bool{}
 }
 
@@ -67,7 +68,11 @@ func (w *watcher) Restart() bool {
 // Flow counts b.
 func (w *watcher) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
-		w.verdicts[b.Ranges[i].Verdict] += uint64(b.Ranges[i].N)
+		r := &b.Ranges[i]
+		w.verdicts[r.Verdict] += uint64(r.N)
+		if t := &b.Stamps[r.Stamp].Time; t.Lo < w.from || w.until != 0 && t.Hi > w.until {
+			w.sum.Beside += uint64(r.N)
+		}
 	}
 	last := uint64(0) // before the first time that the trace states
 	for i := range b.Stamps {
@@ -76,7 +81,6 @@ func (w *watcher) Flow(b *decoder.Batch) error {
 			continue
 		}
 		last = t.Lo
-		w.sum.From, w.sum.Until = min(w.sum.From, t.Lo), max(w.sum.Until, t.Lo)
 		if tid, _, ok := w.s.Running(b.Stream, t.Likely()); ok {
 			w.threads[tid] = true
 		}

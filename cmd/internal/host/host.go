@@ -50,3 +50,17 @@ type Filter struct {
 	Only    *filter.Filter
 	Given   string // the filters as they were given; "": none
 }
+
+// OpenPart opens what flags and arguments name, and reads which part of it the filters want.
+func (h *Host) OpenPart(args []string, filters func(*decoder.Session) (*Filter, error)) (*decoder.Session, *Filter, error) {
+	s, err := h.Open(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := filters(s)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, f, nil
+}

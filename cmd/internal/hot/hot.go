@@ -48,15 +48,11 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 		if err := o.check(c); err != nil {
 			return err
 		}
-		s, err := h.Open(args)
+		s, f, err := h.OpenPart(args, filters)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		f, err := filters(s)
-		if err != nil {
-			return err
-		}
 		if done, err := share(s, f.Query, args); done || err != nil {
 			return err
 		}

@@ -44,15 +44,11 @@ are those of flow. The server runs until it is interrupted.`,
 	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
 	filters := h.Filters(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := h.Open(args)
+		s, f, err := h.OpenPart(args, filters)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		f, err := filters(s)
-		if err != nil {
-			return err
-		}
 		p, err := export.Profile(c.Context(), h, s, f, ambiguous)
 		if err != nil {
 			return err

@@ -54,30 +54,25 @@ func (p *printed) Flow(b *decoder.Batch) error {
 	if b.Part != 0 {
 		return nil
 	}
-	n := 0
-	for i := 0; i <= len(b.Ranges); i++ {
-		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-			x := b.Notes[n]
+	for n, r := range b.All() {
+		if n != nil {
 			h := fnv.New64a()
-			fmt.Fprint(h, b.Stream, x.Kind, x.Verdict, x.Trap, x.Poke, x.IP, x.Space, x.Event, x.Gap, x.Others)
+			fmt.Fprint(h, b.Stream, n.Kind, n.Verdict, n.Trap, n.Poke, n.IP, n.Space, n.Event, n.Gap, n.Others)
 			p.words = append(p.words, h.Sum64())
+			continue
 		}
-		if i == len(b.Ranges) {
-			break
-		}
-		x := &b.Ranges[i]
-		s, next := b.Stamps[x.Stamp], decoder.Stamp{}
-		for _, o := range b.Stamps[x.Stamp+1:] {
+		s, next := b.Stamps[r.Stamp], decoder.Stamp{}
+		for _, o := range b.Stamps[r.Stamp+1:] {
 			if o.Off != s.Off {
 				next = o
 				break
 			}
 		}
 		either := uint64(0)
-		if x.Either() {
+		if r.Either() {
 			either = 1
 		}
-		p.words = append(p.words, mixed(uint64(b.Stream), p.block(x.Block), uint64(x.N), uint64(x.Verdict), either, uint64(s.Off), s.Time.Lo, s.Time.Hi, uint64(next.Off), next.Time.Hi))
+		p.words = append(p.words, mixed(uint64(b.Stream), p.block(r.Block), uint64(r.N), uint64(r.Verdict), either, uint64(s.Off), s.Time.Lo, s.Time.Hi, uint64(next.Off), next.Time.Hi))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (w *window) more(ctx context.Context) error {
 	if w.last {
 		return nil
 	}
-	r := forward{w: w, had: len(w.items)}
+	r := forward{growth: growth{w: w}, had: len(w.items)}
 	q := decoder.Query{Streams: []int{w.stream}, From: w.at, Jobs: 1, Bounds: true}
 	if n := len(w.items); n > 0 {
 		end := w.items[n-1].stamp
@@ -72,14 +72,27 @@ func (w *window) more(ctx context.Context) error {
 	return nil
 }
 
+// growth is what makes a window grow.
+type growth struct {
+	w      *window
+	enough bool // no more is to be read at once
+}
+
+// full ends the reading where so many items are as many as are read at once.
+func (g *growth) full(items int) error {
+	if g.enough = items >= g.w.most; g.enough {
+		return decoder.ErrStop
+	}
+	return nil
+}
+
 // forward is a sink that adds to the end of a window.
 type forward struct {
-	w      *window
-	off    int64 // of the last item that is there
-	skip   int   // items at off that are there
-	had    int
-	notes  []decoder.Note
-	enough bool
+	growth
+	off   int64 // of the last item that is there
+	skip  int   // items at off that are there
+	had   int
+	notes []decoder.Note
 }
 
 // Flow takes b.
@@ -93,11 +106,7 @@ func (r *forward) Flow(b *decoder.Batch) error {
 			r.add(b, &b.Ranges[i])
 		}
 	}
-	if len(r.w.items)-r.had >= r.w.most {
-		r.enough = true
-		return decoder.ErrStop
-	}
-	return nil
+	return r.full(len(r.w.items) - r.had)
 }
 
 // add adds a range, unless the window has it.
@@ -130,7 +139,7 @@ func (w *window) before(ctx context.Context) (int, error) {
 	if w.first {
 		return 0, nil
 	}
-	r := backward{w: w}
+	r := backward{growth: growth{w: w}}
 	q := decoder.Query{Streams: []int{w.stream}, Jobs: 1, Bounds: true, Reverse: true}
 	switch {
 	case len(w.items) > 0:
@@ -170,14 +179,13 @@ func (w *window) before(ctx context.Context) (int, error) {
 
 // backward is a sink that collects what lies before a window, the newest first.
 type backward struct {
-	w      *window
-	has    bool
-	off    int64 // of the first item that is there
-	skip   int   // items at off that are there
-	items  []item
-	notes  []decoder.Note // those that no item was seen behind yet
-	seam   []decoder.Note // those before the first item that is there
-	enough bool
+	growth
+	has   bool
+	off   int64 // of the first item that is there
+	skip  int   // items at off that are there
+	items []item
+	notes []decoder.Note // those that no item was seen behind yet
+	seam  []decoder.Note // those before the first item that is there
 }
 
 // Flow takes b, which is read backwards.
@@ -191,11 +199,7 @@ func (r *backward) Flow(b *decoder.Batch) error {
 			r.note(&b.Notes[n])
 		}
 	}
-	if len(r.items) >= r.w.most {
-		r.enough = true
-		return decoder.ErrStop
-	}
-	return nil
+	return r.full(len(r.items))
 }
 
 // ran adds a range, unless the window has it.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -58,10 +59,6 @@ const (
 	maxCalls  = 60_000
 	maxSlices = 4000
 )
-
-// lead is how long before a window calls are followed, ns: what they were called from is known
-// then as it begins.
-const lead = 2_000_000
 
 // errTooMany ends a flow that has more calls than are collected.
 var errTooMany = errors.New("view: too many calls")
@@ -312,7 +309,7 @@ func (v *server) answerCalls(r *request) (any, error) {
 		until = v.rec.Until
 	}
 	c := newCallCollector(v, from, until)
-	q := decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from - min(from, lead), Until: v.rec.base + until}
+	q := decoder.Query{Merged: true, Bounds: true, From: filter.Lead(v.rec.base + from), Until: v.rec.base + until}
 	args := []string{"--level", "call", "--time", v.rec.span(from, until)}
 	if !v.rec.Timed {
 		q, args = decoder.Query{FromOff: int64(from), UntilOff: int64(max(until, 1))}, args[:2]

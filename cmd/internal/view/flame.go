@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
@@ -19,50 +20,60 @@ type node struct {
 	by map[string]*node
 }
 
+// nodes is the nodes of a flame graph: that of all first, callers before callees.
+type nodes []*node
+
+// newNodes returns the nodes of an empty flame graph.
+func newNodes() nodes { return nodes{{Sym: "all", by: map[string]*node{}}} }
+
+// child returns the node of a name inside of up; nil where there are too many.
+func (l *nodes) child(up *node, name string) *node {
+	x := up.by[name]
+	if x == nil && len(*l) < maxNodes {
+		x = &node{Sym: name, Inside: []*node{}, by: map[string]*node{}}
+		up.by[name], up.Inside = x, append(up.Inside, x)
+		*l = append(*l, x)
+		x.Total = uint64(len(*l) - 1) // its number, until all is known
+	}
+	return x
+}
+
 // maxNodes is how many nodes a flame graph has.
 const maxNodes = 20_000
 
 // answerFlame answers /api/flame: how many instructions ran, by stacks of calls.
 func (v *server) answerFlame(r *request) (any, error) {
-	from, until, err := r.window(v.rec)
+	q, from, until, err := r.calls(v)
 	if err != nil {
 		return nil, err
 	}
-	q, err := v.withinCalls(from, until)
-	if err != nil {
-		return nil, err
-	}
-	nodes := []*node{{Sym: "all", by: map[string]*node{}}}
-	tree := &calls.Tree{Session: v.s, From: q.From, Until: q.Until} // as export folded has it
-	child := func(up *node, name string) *node {
-		x := up.by[name]
-		if x == nil && len(nodes) < maxNodes {
-			x = &node{Sym: name, Inside: []*node{}, by: map[string]*node{}}
-			up.by[name], up.Inside = x, append(up.Inside, x)
-			nodes = append(nodes, x)
-			x.Total = uint64(len(nodes) - 1) // its number, until all is known
-		}
-		return x
+	nodes := newNodes()
+	window := q // as export folded has it
+	tree := &calls.Tree{Session: v.s, From: q.From, Until: q.Until}
+	if q.From != 0 {
+		q.From = filter.Lead(q.From)
 	}
 	tree.OnBegin = func(c *calls.Call) {
 		up := nodes[0]
 		if c.Caller != nil {
 			up = nodes[c.Caller.Tag]
-		} else if x := child(up, clean(cmp.Or(c.Comm, c.Stream.Name))); x != nil {
-			up = x
+		} else if x := nodes.child(up, clean(cmp.Or(c.Comm, c.Stream.Name))); x != nil {
+			if up = x; window.From != 0 && c.How == calls.Unseen {
+				up = cmp.Or(nodes.child(x, filter.NotSeen), x)
+			}
 		}
-		if x := child(up, clean(callName(c))); x != nil {
+		if x := nodes.child(up, clean(callName(c))); x != nil {
 			c.Tag, x.Addr = x.Total, hex16(c.Addr)
 		}
 	}
 	tree.OnEnd = func(c *calls.Call) {
-		if reaches(&q, c) && c.Ran {
+		if reaches(&window, c) && c.Ran {
 			nodes[c.Tag].Calls += c.Times
 		}
 		nodes[c.Tag].Self += c.Self // of the window
 	}
 	tree.OnRestart = func() bool {
-		nodes = []*node{{Sym: "all", by: map[string]*node{}}}
+		nodes = newNodes()
 		return true
 	}
 	if err := v.flow(r, q, tree); err != nil {
@@ -71,7 +82,7 @@ func (v *server) answerFlame(r *request) (any, error) {
 	tree.Close()
 	nodes[0].sum()
 	args := []string{"-o", "folded:-", "--with-ambiguous"}
-	if q.Until != 0 {
+	if window.Until != 0 {
 		args = append(args, "--time", v.rec.span(from, until))
 	}
 	hot := hottest(nodes)
@@ -94,7 +105,7 @@ type hotName struct {
 const maxHot = 20
 
 // hottest returns the functions in which the most instructions ran, those of callees apart.
-func hottest(nodes []*node) []hotName {
+func hottest(nodes nodes) []hotName {
 	by := map[string]*hotName{}
 	for _, n := range nodes {
 		if n.Addr == "" {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"encoding/hex"
 	"math"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -74,10 +72,7 @@ func (v *server) gather() *recording {
 			r.Bytes += st.Size
 		}
 		t := st.Time()
-		r.bisect = append(r.bisect, t.Lo != 0 || st.Size > smallRecording)
-		if t.Lo == 0 { // the protocol's sync points state none
-			t = v.ends(st)
-		}
+		r.bisect = append(r.bisect, t.Lo != 0 && st.Protocol.Stamps == nil || st.Size > smallRecording)
 		if t.Lo != 0 {
 			lo, hi = min(lo, t.Lo), max(hi, t.Lo)
 			if t.Hi != math.MaxUint64 {
@@ -101,31 +96,6 @@ func (v *server) gather() *recording {
 		r.Warnings = append(r.Warnings, warning{clean(w.What), clean(w.Hint)})
 	}
 	return r
-}
-
-// ends bounds a stream by the first time that its flow tells, and the last. It decodes little.
-func (v *server) ends(st *decoder.Stream) event.Time {
-	t := event.Time{Hi: math.MaxUint64}
-	for _, reverse := range []bool{false, true} {
-		at, n := uint64(0), 0
-		v.s.Flow(context.Background(), decoder.Query{Streams: []int{st.Index}, Reverse: reverse, Jobs: 1}, sinkFunc(func(b *decoder.Batch) error {
-			for _, s := range b.Stamps {
-				if at = s.Time.Lo; at != 0 && !reverse {
-					return decoder.ErrStop
-				}
-			}
-			if n++; at != 0 || n > 100 {
-				return decoder.ErrStop
-			}
-			return nil
-		}))
-		if !reverse {
-			t.Lo = at
-		} else if at != 0 {
-			t.Hi = at
-		}
-	}
-	return t
 }
 
 // sinkFunc is a decoder.Sink.
@@ -200,6 +170,14 @@ func (r *request) stream(v *server) (*decoder.Stream, error) {
 		return nil, badf("stream=%q: the recording has %d, counted from 0", clean(r.query.Get("stream")), len(list))
 	}
 	return list[n], nil
+}
+
+// instant reads the parameters stream and time, ns behind the base.
+func (r *request) instant(v *server) (st *decoder.Stream, at uint64, err error) {
+	if st, err = r.stream(v); err == nil {
+		at, err = r.number("time", 0, maxTime)
+	}
+	return st, at, err
 }
 
 // machineOf returns the machine that executed a stream.

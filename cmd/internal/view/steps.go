@@ -52,11 +52,7 @@ const maxSteps = 2000
 // answerSteps answers /api/steps: what a stream executed before and behind a moment, or
 // before and behind a step.
 func (v *server) answerSteps(r *request) (any, error) {
-	st, err := r.stream(v)
-	if err != nil {
-		return nil, err
-	}
-	t, err := r.number("time", 0, maxTime)
+	st, t, err := r.instant(v)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func NewUncut[D packettest.Decoder](name string, p coresight.Protocol, assemble 
 type decoderConfig interface {
 	~struct {
 		Trace    coresight.Config
-		TimeConv coresight.TimeConv
+		TimeConv event.TimeConv
 		Ahead    bool
 	}
 }
@@ -125,7 +125,7 @@ var settings = map[string]func(c *coresight.DecoderConfig){
 		c.Trace.Arch.Profile = 'M'
 	},
 	"ns": func(c *coresight.DecoderConfig) {
-		c.TimeConv = coresight.TimeConv{Shift: 1, Mult: 4, Zero: 1000, Valid: true}
+		c.TimeConv = event.TimeConv{Shift: 1, Mult: 4, Zero: 1000, Valid: true}
 	},
 }
 

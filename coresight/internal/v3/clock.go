@@ -20,7 +20,7 @@ type Timestamp struct {
 type Clock struct {
 	Stamp wire.Stamp
 	Lo    uint64 // ns: what is told next was not before
-	conv  coresight.TimeConv
+	conv  event.TimeConv
 	end   uint64 // ns: the segment's upper bound
 
 	late   uint64 // ns: what Lo becomes behind the next packet of the flow
@@ -35,7 +35,7 @@ type Clock struct {
 // NewClock returns the Clock of a trace unit with registers c. find gives the
 // timestamps in front of the decoder one by one; nil: what is told has the segment's
 // upper bound.
-func NewClock(c *coresight.Config, conv coresight.TimeConv, find func() (Timestamp, bool)) Clock {
+func NewClock(c *coresight.Config, conv event.TimeConv, find func() (Timestamp, bool)) Clock {
 	if !c.V3.Timestamps() {
 		find = nil
 	}

@@ -3,7 +3,6 @@ package v3
 import (
 	"math"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -30,7 +29,7 @@ type Entry interface {
 
 // Whole is the whole timestamp that an Entry has read, and what is needed for it.
 type Whole struct {
-	Conv   coresight.TimeConv
+	Conv   event.TimeConv
 	Stamp  wire.Stamp
 	Known  bool   // it stands behind the I-sync
 	Lo, Hi uint64 // ns: not before, and not after it

@@ -5,15 +5,18 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// aside is what another version of a site's code does, where both versions lead to one
-// address before the first instruction that the trace tells of. The flow behind it is the same.
+// aside is what another version of a site's code does, where the flow behind it is the same. Both
+// versions lead to one address before the first instruction that the trace tells of, or to a return each.
 type aside struct {
-	has   []uint64 // instructions of the code that is taken, the last is the first that both have
+	has   []uint64 // instructions of the code that is taken; the last is the first that both have, or a return
 	other []ran    // of the other version, likewise
 	ok    bool     // else it is no such version, or nobody knows
+	// returns says that both end with a return, each with one of its own: they lead to one place.
+	returns bool
 }
 
 // asides keeps what versions of sites do. Many workers use it.
@@ -50,13 +53,21 @@ func (b *Kernel) aside(base *ranAs, x variant, doubt *marks, met func(*site)) bo
 			return false
 		}
 		next = i + len(k.has) - 1
+		end := next + 1
 		other := make([]ran, len(k.other))
 		for n, y := range k.other {
 			y.off = base.list[i].off
 			other[n] = y
 		}
+		if k.returns {
+			next++
+			if end < len(base.list) { // where both return to
+				other = append(other, base.list[end])
+				end++
+			}
+		}
 		var here marks
-		compare(base.list[i:i+len(k.has)], other, &here, func(at *site) { more = append(more, at) })
+		compare(base.list[i:end], other, &here, func(at *site) { more = append(more, at) })
 		for _, y := range here.list {
 			list.add(i+y.from, i+y.end)
 		}
@@ -112,14 +123,17 @@ func (b *Kernel) findAside(at *site, x variant) *aside {
 		return &aside{}
 	}
 	other, otherEnd, ok := b.silent(at.addr, b.patches(x))
-	if !ok || end != otherEnd {
+	if !ok || end != otherEnd && (end.Class != isa.Return || otherEnd.Class != isa.Return) {
 		return &aside{}
 	}
-	i, j := meeting(has, other, at)
-	if to := has[i].site; i == 0 || to != nil && to.dependsOn(x) && to.addr != has[i].ip {
-		return &aside{}
+	i, j := len(has)-1, len(other)-1 // two returns lead to one place
+	if end == otherEnd {
+		i, j = meeting(has, other, at)
+		if to := has[i].site; i == 0 || to != nil && to.dependsOn(x) && to.addr != has[i].ip {
+			return &aside{}
+		}
 	}
-	y := &aside{other: other[:j+1], ok: true}
+	y := &aside{other: other[:j+1], ok: true, returns: end != otherEnd}
 	for _, r := range has[:i+1] {
 		y.has = append(y.has, r.ip)
 	}
@@ -153,15 +167,21 @@ func index(list []ran, ip uint64) int {
 	return slices.IndexFunc(list, func(x ran) bool { return x.ip == ip })
 }
 
+// ending is an instruction that the trace tells of.
+type ending struct {
+	ip uint64
+	isa.Class
+}
+
 // silent returns the instructions from the address at on, with other code laid over the
-// kernel's. They go up to and with the first that the trace tells of, at end. ok is false where
+// kernel's. They go up to and with the first that the trace tells of, end. ok is false where
 // it does not come to that, or a recorded change lies near: then the code may be another.
-func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end uint64, ok bool) {
+func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end ending, ok bool) {
 	const longest = 16
 	var in isa.Insn
 	for range farthest {
 		if !b.holds(at, longest) || b.pokedNear(at) {
-			return nil, 0, false
+			return nil, end, false
 		}
 		var code [longest]byte
 		copy(code[:], b.code[at-b.text:])
@@ -169,7 +189,7 @@ func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end uint64, ok bo
 			over.Lay(code[:], at)
 		}
 		if b.isa.Decode(&in, code[:], at, b.mode) != isa.OK {
-			return nil, 0, false
+			return nil, end, false
 		}
 		list = append(list, ran{ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
 		switch in.Class {
@@ -178,12 +198,12 @@ func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end uint64, ok bo
 		case isa.Other:
 			at += uint64(in.Len)
 		case isa.SetSpace, isa.TraceControl:
-			return nil, 0, false // the trace may tell of it
+			return nil, end, false // the trace may tell of it
 		default:
-			return list, at, true
+			return list, ending{at, in.Class}, true
 		}
 	}
-	return nil, 0, false
+	return nil, end, false
 }
 
 // pokedNear reports whether a recorded change lies near the instruction at addr.
@@ -205,7 +225,7 @@ func (l *ranLists) get(b *Kernel) *ranAs {
 		x.list, x.bad = x.list[:0], false
 		return x
 	}
-	return &ranAs{b: b}
+	return &ranAs{b: b, sites: map[*flow.Block][]*site{}}
 }
 
 // put takes lists back.

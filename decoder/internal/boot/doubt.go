@@ -329,6 +329,26 @@ func (b *Kernel) conclude() {
 	}
 }
 
+// allowed reports whether a boot may have the values of x beside those that are settled: whether
+// what conclude knows does not rule them out.
+func (b *Kernel) allowed(x variant) bool {
+	is := func(c buildtime.Choice, v int) bool {
+		if i := slices.IndexFunc(x, func(s setting) bool { return s.c == c }); i >= 0 {
+			return x[i].v == v
+		}
+		return b.settled[c] != "" && b.state.Get(c) == v
+	}
+	has := func(f uint64) bool { return is(buildtime.Choice{Kind: buildtime.Feature, ID: f}, buildtime.Present) }
+	switch {
+	case b.mode != isa.Mode64:
+	case is(buildtime.Choice{Kind: buildtime.Feature, ID: featRSBSwitch}, buildtime.Absent):
+		return !has(featRetpoline) && !has(featFence) && !has(featIBRS)
+	case has(featRetpoline) && has(featIBRS), has(featFence) && is(buildtime.ReturnThunk, buildtime.ThunkLowHalf):
+		return false
+	}
+	return true
+}
+
 // matters reports whether a flow could tell one value of c from another by g's code.
 func (b *Kernel) matters(g *buildtime.Group, c buildtime.Choice) bool {
 	if b.overlaps(g) {

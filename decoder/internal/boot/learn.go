@@ -27,8 +27,13 @@ type learner struct {
 	base    map[*flow.Block]*blockFacts // of code as it is by b.state
 	facts   map[factsKey]*blockFacts    // of code as it is by b.state
 	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
+	apart   map[pair]bool               // see leadsApart; likewise
 	changed []image.Range               // code of the trial under way that is not as by b.state, by address
+	watched variant                     // of the trial under way
 	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
+	worst   map[buildtime.Choice]int    // 1: when it was tried last, all other values were much worse
+	clashes map[setting]clash           // by refuted value: what refuted it
+	firm    map[buildtime.Choice]bool   // settled, whatever the others are
 	assumed buildtime.State             // at first
 }
 
@@ -49,6 +54,8 @@ type outcome struct {
 	gaps   int                                     // those where code was at hand
 	met    map[buildtime.Choice][]*buildtime.Group // groups that were executed, by what they depend on
 	before []buildtime.Choice                      // those met last before gaps, the last first
+	steps  []step                                  // how bad came about; not of a trial
+	forks  []buildtime.Choice                      // of a trial: see clash
 }
 
 // Bounds of what is learned from.
@@ -58,6 +65,8 @@ const (
 	fewParts      = 16       // segments that are looked at first
 	someParts     = 256      // then
 	partsOfATrial = 8        // segments that a choice is tried on
+	mostParts     = 3        // those at first, where one is to be mended
+	mostMended    = 24       // those then, and those that are looked at again at once
 	mostRounds    = 64
 	mostConfirms  = 4 // times that choices are confirmed, each after what that changed
 )
@@ -77,11 +86,12 @@ type Decoder interface {
 // Learn settles choices by the trace. It ends with no more doubt than the trace
 // leaves.
 func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
-	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, assumed: b.state}
+	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, worst: map[buildtime.Choice]int{}, clashes: map[setting]clash{}, firm: map[buildtime.Choice]bool{}, assumed: b.state}
 	l.choose()
 	l.settled(nil)
 	l.settleAll()
 	l.distrust()
+	l.joint()
 	b.conclude()
 	b.guessByCPU(b.model)
 	b.isa = dec
@@ -92,11 +102,9 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 func (l *learner) settleAll() {
 	all := l.parts
 	for _, most := range []int{fewParts, someParts, len(all)} { // most of what is wrong shows in a few
-		l.parts = nil
-		step := max(1, (len(all)+most-1)/max(1, most))
-		for i := 0; i < len(all); i += step {
-			all[i].stale = all[i].stale || all[i].last.met == nil
-			l.parts = append(l.parts, all[i])
+		l.parts = some(all, most)
+		for _, p := range l.parts {
+			p.stale = p.stale || p.last.met == nil
 		}
 		l.settleDown()
 	}
@@ -115,18 +123,26 @@ func (l *learner) settleDown() {
 
 // forget takes back what confirm settled.
 func (l *learner) forget() {
-	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return strings.HasPrefix(why, "the trace:") })
+	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return byTrace(why) })
 	clear(l.b.refuted)
+	clear(l.clashes)
+	clear(l.firm)
 	l.settled(nil)
 	for _, p := range l.parts {
 		p.stale = true
 	}
 }
 
+// byTrace reports whether the trace settled a choice.
+func byTrace(why string) bool { return strings.HasPrefix(why, "the trace:") }
+
+// given reports whether something else than the trace settled c.
+func (b *Kernel) given(c buildtime.Choice) bool { return b.settled[c] != "" && !byTrace(b.settled[c]) }
+
 // settled is done when the code of some groups stays as it is now, or another choice counts
 // as settled.
 func (l *learner) settled(list []*buildtime.Group) {
-	l.facts, l.differs = map[factsKey]*blockFacts{}, map[pair]bool{}
+	l.facts, l.differs, l.apart = map[factsKey]*blockFacts{}, map[pair]bool{}, map[pair]bool{}
 	l.base = map[*flow.Block]*blockFacts{}
 	l.blocks = l.base
 	was := l.ranges(list)
@@ -170,11 +186,7 @@ func (l *learner) choose() {
 func (l *learner) listen(p *part) {
 	d := p.st.Decoder(false)
 	g := p.seg
-	n := g.End - g.Off
-	if !p.st.CutShort(&g) {
-		n += p.st.Protocol.Margin
-	}
-	g.Buf = p.st.Data.Bytes(g.Off, n)
+	g.Buf = p.st.Data.Bytes(g.Off, p.st.Length(&g))
 	d.Reset(g)
 	for e := (event.Event{}); d.Next(&e); {
 		if e.Kind == event.Context && e.Detail == event.DetailCR3 && e.Flags&event.FlagRestated == 0 {
@@ -189,50 +201,6 @@ func (l *learner) listen(p *part) {
 				p.stated[c] = true
 			}
 		}
-	}
-}
-
-// run decodes a segment with the code as it is now. Where it is to be told, it notes
-// which choices were met. It ends early where the segment is worse than most, unless that is 0.
-func (l *learner) run(p *part, tell bool, most int) outcome {
-	k := &sink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
-	if tell {
-		k.met, k.seen = map[buildtime.Choice][]*buildtime.Group{}, map[pair]bool{}
-	}
-	err := l.by.Decode(p.st, p.seg, k)
-	if err != nil && err != errWorse {
-		return outcome{bad: 1 << 30}
-	}
-	if d := k.spaces - p.spaces; err == nil && d != 0 {
-		k.bad += badSpace * max(d, -d)
-	}
-	return k.outcome
-}
-
-// tried returns by how much better some segments are where c has the value v. It looks no
-// further where they are much worse.
-func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
-	list := l.b.kernel.Of(c)
-	for _, p := range parts {
-		l.current(p)
-	}
-	l.changed, l.blocks = l.ranges(list), map[*flow.Block]*blockFacts{}
-	l.b.apply(list, l.b.state.With(c, v))
-	l.by.Trial(func(addr, end uint64) bool { return overlap(l.changed, addr, end) })
-	for _, p := range parts {
-		better += p.last.bad - l.run(p, false, p.last.bad+2*badGap).bad
-	}
-	l.b.apply(list, l.b.state)
-	l.changed, l.blocks = nil, l.base
-	l.by.Trial(nil)
-	return better
-}
-
-// current decodes p anew where what it came to is of an older state.
-func (l *learner) current(p *part) {
-	if p.stale {
-		p.last, p.stale = l.run(p, true, 0), false
-		p.runs++
 	}
 }
 
@@ -253,7 +221,7 @@ func (l *learner) mend() {
 			order = append(order, c)
 		}
 		slices.SortFunc(order, func(a, b buildtime.Choice) int {
-			return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(l.worst[a], l.worst[b]), cmp.Compare(weight[b], weight[a]), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 		})
 		if !slices.ContainsFunc(order, l.better) {
 			return
@@ -265,8 +233,10 @@ func (l *learner) mend() {
 func (l *learner) better(c buildtime.Choice) bool {
 	var parts []*part
 	for _, p := range l.parts {
-		if len(parts) < 3 && slices.Contains(p.last.before, c) {
-			parts = append(parts, p)
+		if len(parts) < mostParts && slices.Contains(p.last.before, c) {
+			if l.current(p); slices.Contains(p.last.before, c) {
+				parts = append(parts, p)
+			}
 		}
 	}
 	runs := ""
@@ -277,35 +247,50 @@ func (l *learner) better(c buildtime.Choice) bool {
 		return false // it was tried
 	}
 	l.vain[c] = runs
-	best, most := 0, badEnough-1
+	best, most, worst := 0, badEnough-1, 1
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
 			continue
 		}
-		if n := l.tried(c, v, parts); n > most {
+		n := l.tried(c, v, parts)
+		if n > most {
 			best, most = v, n
 		}
+		if n > -2*badGap {
+			worst = 0
+		}
 	}
-	if most < badEnough {
+	if l.worst[c] = worst; most < badEnough {
 		return false
 	}
-	if all := l.met(c, true); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
+	if all := some(l.met(c, true), mostMended); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
 		return false // it moves what is wrong to other segments
 	}
 	l.accept(c, best)
 	return true
 }
 
-// accept gives c the value v. It decodes anew where code depends on c, at once where there is something to
-// mend.
+// some returns about n parts of a list, spread over it.
+func some(list []*part, n int) (parts []*part) {
+	step := max(1, (len(list)+n-1)/max(1, n))
+	for i := 0; i < len(list); i += step {
+		parts = append(parts, list[i])
+	}
+	return parts
+}
+
+// accept gives c the value v. It decodes anew where code depends on c, at once some of those where there is
+// something to mend.
 func (l *learner) accept(c buildtime.Choice, v int) {
 	l.b.state = l.b.state.With(c, v)
 	met := l.met(c, false)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
 	l.settled(l.b.kernel.Of(c))
+	n := 0
 	for _, p := range met {
-		if p.stale = true; len(p.last.before) > 0 {
+		if p.stale = true; len(p.last.before) > 0 && n < mostMended {
 			l.current(p)
+			n++
 		}
 	}
 }
@@ -337,12 +322,16 @@ func (l *learner) confirm() (changed bool) {
 func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.open(c) {
-		sum := 0
-		for _, p := range parts {
-			if sum += l.tried(c, v, []*part{p}); sum <= -badGap || sum >= 2*badGap {
-				break
+		sum, x := 0, clash{}
+		l.trial(variant{{c, v}}, parts, badGap-1, func(p *part, y outcome) bool {
+			d := p.last.bad - y.bad
+			sum += d
+			if d <= -badEnough {
+				x.in(p, y.forks, l.firm)
 			}
-		}
+			return sum < 2*badGap && (sum > -badGap || x.p != nil && len(x.forks) > 0)
+		})
+		l.clashes[setting{c, v}] = x
 		if sum > -badEnough && (sum >= badEnough || v == l.assumed.Get(c)) {
 			sum = l.tried(c, v, l.met(c, false)) // a few segments do not change what others tell
 		}
@@ -365,6 +354,7 @@ func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	}
 	if worse > 0 && l.b.state.Get(c) == was {
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
+		l.firm[c] = l.alone(c)
 	}
 	return changed
 }

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -69,7 +70,7 @@ func (l *learner) factsOf(b *flow.Block) *blockFacts {
 func (l *learner) pairs(addr, end uint64) (list []pair) {
 	for _, g := range l.b.kernel.Within(nil, addr-l.b.shift, end-l.b.shift) {
 		for _, c := range g.Choices {
-			if l.b.settled[c] == "" && l.tells(pair{g, c}) {
+			if !l.b.given(c) && l.tells(pair{g, c}) {
 				list = append(list, pair{g, c})
 			}
 		}
@@ -90,11 +91,14 @@ func (l *learner) spaces(b *flow.Block) (n int) {
 	return n
 }
 
-// tells reports whether a flow could tell one value of a choice from another.
+// tells reports whether a flow could tell one value of a choice from another, be it refuted.
 func (l *learner) tells(p pair) bool {
 	is, ok := l.differs[p]
 	if !ok {
-		is = l.b.matters(p.g, p.c)
+		b := l.b
+		is = !b.overlaps(p.g) && slices.ContainsFunc(b.kernel.Values(p.c), func(v int) bool {
+			return v != b.state.Get(p.c) && !p.g.Alike(b.state, b.state.With(p.c, v))
+		})
 		l.differs[p] = is
 	}
 	return is
@@ -118,11 +122,11 @@ func (k *sink) returns(r *flow.Range, x *blockFacts) {
 	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
 		if n := len(k.stack); n > 0 {
 			if k.stack[n-1] != r.Block.Addr && !k.thunk && k.stated {
-				k.bad += badReturn
+				k.count(badReturn)
 			}
 			k.stack = k.stack[:n-1]
 		} else if !k.thunk && !k.l.b.called(k.l.isa, r.Block.Addr) {
-			k.bad += badReturn // the trace stated where it went
+			k.count(badReturn) // the trace stated where it went
 		}
 	}
 	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
@@ -143,7 +147,15 @@ type sink struct {
 	thunk  bool          // before is a retpoline's
 	spaces int           // MOV CR3 that were executed
 	most   int           // bad that ends it; 0: none
-	stated bool          // the trace states where each return went
+	off    int64         // of the event that the flow leads to
+	// Of a trial: what the segment comes to without it, and whether it is worse by badEnough so far.
+	base   []step
+	worse  bool
+	strict bool // that ends it
+	// Of a trial: choices whose code ran from the first of the trial's on, until it was refuted.
+	watched variant
+	since   bool // its code ran
+	stated  bool // the trace states where each return went
 }
 
 // What is held against code: a gap is a contradiction. A return to where no call came from,
@@ -161,15 +173,17 @@ func (k *sink) Flow(b *flow.Batch) error {
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		for ; at < n.At; at++ {
+			k.off = b.Stamps[b.Ranges[at].Stamp].Off
 			k.weigh(&b.Ranges[at])
 		}
-		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
-			k.bad += badGap
+		if n.Kind == flow.NoteGap && n.Gap.Reason.Contradicts() {
+			k.off = n.Gap.Off
+			k.ahead(n.Gap.IP)
+			k.count(badGap)
 			if n.Gap.Reason != event.NoText {
 				k.gaps++
 			}
 			k.stack, k.prev.Block = k.stack[:0], nil
-			k.ahead(n.Gap.IP)
 			for i := len(k.trail) - 1; i >= 0; i-- {
 				if !slices.Contains(k.before, k.trail[i]) {
 					k.before = append(k.before, k.trail[i])
@@ -179,21 +193,33 @@ func (k *sink) Flow(b *flow.Batch) error {
 		}
 	}
 	for ; at < len(b.Ranges); at++ {
+		k.off = b.Stamps[b.Ranges[at].Stamp].Off
 		k.weigh(&b.Ranges[at])
 	}
-	if k.most > 0 && k.bad > k.most {
+	if k.most > 0 && k.bad > k.most || k.strict && k.worse {
 		return errWorse
 	}
 	return nil
 }
 
-// contradictory reports whether a gap's reason says that trace and code do not fit.
-func contradictory(r event.Reason) bool {
-	switch r {
-	case event.Mismatch, event.BadInsn, event.NoText, event.NoCall, event.Loop, event.Reserved:
-		return true
+// step is what speaks against the code up to an offset.
+type step struct {
+	off int64
+	bad int
+}
+
+// count adds what speaks against the code.
+func (k *sink) count(bad int) {
+	k.bad += bad
+	if k.watched == nil {
+		k.steps = append(k.steps, step{k.off, k.bad})
+		return
 	}
-	return false
+	was := 0
+	if i, _ := slices.BinarySearchFunc(k.base, k.off+1, func(x step, off int64) int { return cmp.Compare(x.off, off) }); i > 0 {
+		was = k.base[i-1].bad
+	}
+	k.worse = k.worse || k.bad >= was+badEnough
 }
 
 // weigh counts what a range says for and against the code.
@@ -203,6 +229,7 @@ func (k *sink) weigh(r *flow.Range) {
 		x = k.l.factsOf(r.Block)
 		k.l.blocks[r.Block] = x
 	}
+	k.watch(r.Block.Addr, r.End())
 	k.returns(r, x)
 	if r.N == r.Block.N {
 		k.spaces += x.spaces
@@ -219,9 +246,6 @@ func (k *sink) weigh(r *flow.Range) {
 // meet notes choices that executed code depends on.
 func (k *sink) meet(pairs []pair) {
 	for _, y := range pairs {
-		if k.l.b.settled[y.c] != "" {
-			continue
-		}
 		if !k.seen[y] {
 			k.seen[y] = true
 			k.met[y.c] = append(k.met[y.c], y.g)
@@ -235,10 +259,13 @@ func (k *sink) meet(pairs []pair) {
 // ahead notes the choices of the code from ip on, where the flow broke off: what contradicts
 // the trace may lie there.
 func (k *sink) ahead(ip uint64) {
-	if k.met == nil || !k.l.b.holds(ip, 1) {
+	if k.met == nil && k.watched == nil || !k.l.b.holds(ip, 1) {
 		return
 	}
 	for _, r := range k.l.b.way(k.l.isa, ip) {
-		k.meet(k.l.pairs(r.Addr, r.Last()+1))
+		k.watch(r.Addr, r.Last()+1)
+		if k.met != nil {
+			k.meet(k.l.pairs(r.Addr, r.Last()+1))
+		}
 	}
 }

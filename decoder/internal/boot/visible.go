@@ -38,7 +38,7 @@ func (l *learner) meets(g *buildtime.Group, c buildtime.Choice, v int) bool {
 	return plain && i < len(has) && k < len(other) && has[i].Addr == other[k].Addr
 }
 
-// cover returns segments in which code ran that depends on c. It takes those first in
+// cover returns segments in which code ran that depends on c. It takes some first in
 // which an event stopped there, and tries to have each group in one of them.
 func (l *learner) cover(c buildtime.Choice) (parts []*part) {
 	have := map[*buildtime.Group]bool{}
@@ -52,7 +52,7 @@ func (l *learner) cover(c buildtime.Choice) (parts []*part) {
 			for _, g := range p.last.met[c] {
 				have[g] = true
 			}
-			if len(have) > n || stated {
+			if len(have) > n || stated && len(parts) < partsOfATrial/2 {
 				parts = append(parts, p)
 			} else {
 				more = append(more, p)

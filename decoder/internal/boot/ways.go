@@ -124,6 +124,12 @@ func (b *Kernel) patches(x variant) *Patches {
 		}
 	}
 	slices.SortFunc(p.list, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
+	for _, q := range k.list {
+		if slices.EqualFunc(p.list, q.list, func(x, y patch) bool { return x.Range == y.Range && bytes.Equal(x.code, y.code) }) {
+			p = q
+			break
+		}
+	}
 	if k.list == nil {
 		k.list = map[string]*Patches{}
 	}
@@ -143,9 +149,33 @@ func compareAddr(x, y uint64) int {
 
 // ranAs is what a segment comes to with some code (flow.Sink).
 type ranAs struct {
-	b    *Kernel
-	list []ran
-	bad  bool // trace and code contradict each other
+	b     *Kernel
+	list  []ran
+	bad   bool                    // trace and code contradict each other
+	sites map[*flow.Block][]*site // by block that was met: see sitesOf
+}
+
+// mostBlocks bounds the blocks that a ranAs keeps the sites of.
+const mostBlocks = 1 << 15
+
+// sitesOf returns the site that each instruction of a block has a byte of; nil if none has.
+func (k *ranAs) sitesOf(b *flow.Block) []*site {
+	list, ok := k.sites[b]
+	if ok {
+		return list
+	}
+	if len(k.sites) >= mostBlocks {
+		clear(k.sites)
+	}
+	if d := &k.b.doubts; d.at(b.Addr, b.End) != nil {
+		a := b.Addr
+		for _, n := range b.Lens {
+			list = append(list, d.at(a, a+uint64(n)))
+			a += uint64(n)
+		}
+	}
+	k.sites[b] = list
+	return list
 }
 
 // ran is an instruction as executed.
@@ -160,20 +190,20 @@ var errTooMuch = errors.New("boot: too many instructions in a segment")
 // Flow takes a batch.
 func (k *ranAs) Flow(x *flow.Batch) error {
 	for i := range x.Notes {
-		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && contradictory(n.Gap.Reason) {
+		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
 			k.bad = true
 		}
 	}
 	for i := range x.Ranges {
 		r := &x.Ranges[i]
-		sites := k.b.doubts.at(r.Block.Addr, r.End()) != nil
-		a := r.Block.Addr
-		for _, n := range r.Block.Lens[:r.N] {
-			y := ran{off: x.Stamps[r.Stamp].Off, ip: a}
-			if a += uint64(n); sites {
-				y.site = k.b.doubts.at(y.ip, a)
+		at := k.sitesOf(r.Block)
+		y := ran{off: x.Stamps[r.Stamp].Off, ip: r.Block.Addr}
+		for i, n := range r.Block.Lens[:r.N] {
+			if at != nil {
+				y.site = at[i]
 			}
 			k.list = append(k.list, y)
+			y.ip += uint64(n)
 		}
 	}
 	if len(k.list) > maxInsns {
@@ -200,24 +230,14 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 		return []stretch{{first, math.MaxInt}}, nil
 	}
 	var doubt marks
-	var todo []variant
-	seen := map[string]bool{}
-	add := func(x variant, at *site) {
-		for _, c := range at.choices {
-			for _, v := range b.open(c) {
-				if y, ok := x.with(setting{c, v}); ok && !seen[fmt.Sprint(y)] {
-					seen[fmt.Sprint(y)] = true
-					todo = append(todo, y)
-				}
-			}
-		}
-	}
+	todo := versions{b: b, seen: map[string]bool{}, laid: map[*Patches]bool{}}
+	add := todo.extend
 	tellSites(base.list, func(at *site) { add(nil, at) })
-	for n := 0; n < len(todo); n++ {
+	for n := 0; n < len(todo.list); n++ {
 		if n == maxVersions {
 			return []stretch{{first, math.MaxInt}}, nil
 		}
-		x := todo[n]
+		x := todo.list[n]
 		if b.aside(base, x, &doubt, func(at *site) { add(x, at) }) {
 			continue
 		}
@@ -242,6 +262,31 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 		}
 	}
 	return doubt.stretches(), nil
+}
+
+// versions is what a segment is to be decoded with.
+type versions struct {
+	b    *Kernel
+	list []variant
+	seen map[string]bool // variants
+	laid map[*Patches]bool
+}
+
+// extend adds x with another value of a site's choices. Values that come to the same code are one.
+func (k *versions) extend(x variant, at *site) {
+	for _, c := range at.choices {
+		for _, v := range k.b.open(c) {
+			y, ok := x.with(setting{c, v})
+			if !ok || k.seen[fmt.Sprint(y)] {
+				continue
+			}
+			k.seen[fmt.Sprint(y)] = true
+			if p := k.b.patches(y); !k.laid[p] {
+				k.laid[p] = true
+				k.list = append(k.list, y)
+			}
+		}
+	}
 }
 
 // marks is instructions that are marked.

@@ -47,13 +47,10 @@ func (x *executor) confirmIf(sure bool, t *thread) {
 // contradictory reports whether a flow that cannot be followed, for that reason, shows
 // that the code which it followed is not what ran.
 func (x *executor) contradictory(t *thread, why event.Reason) bool {
-	switch why {
-	case event.Mismatch, event.BadInsn, event.Loop, event.NoCall, event.Reserved:
-		return true
-	case event.NoText:
+	if why == event.NoText {
 		return !t.guest && t.on && !x.stated(t)
 	}
-	return false
+	return why.Contradicts()
 }
 
 // stated reports whether the trace stated last that t is where it is.

@@ -116,25 +116,18 @@ func (s *events) Next(e *event.Event) bool {
 type prints struct{ strings.Builder }
 
 func (p *prints) Flow(b *Batch) error {
-	notes := b.Notes
-	say := func(i int) {
-		for len(notes) > 0 && notes[0].At <= i {
-			switch n := notes[0]; n.Kind {
-			case NoteGap:
-				fmt.Fprintf(p, "gap:%v ", n.Gap.Reason)
-			case NoteTrap:
-				fmt.Fprintf(p, "trap:%x/%d ", n.IP-0x1000, n.Poke)
+	for n, r := range b.All() {
+		switch {
+		case r != nil:
+			for _, ip := range r.Block.appendIPs(nil, int(r.N)) {
+				fmt.Fprintf(p, "%x%s ", ip-0x1000, []string{"", "t", "x", "u", "?"}[r.Verdict])
 			}
-			notes = notes[1:]
+		case n.Kind == NoteGap:
+			fmt.Fprintf(p, "gap:%v ", n.Gap.Reason)
+		case n.Kind == NoteTrap:
+			fmt.Fprintf(p, "trap:%x/%d ", n.IP-0x1000, n.Poke)
 		}
 	}
-	for i, r := range b.Ranges {
-		say(i)
-		for _, ip := range r.Block.appendIPs(nil, int(r.N)) {
-			fmt.Fprintf(p, "%x%s ", ip-0x1000, []string{"", "t", "x", "u", "?"}[r.Verdict])
-		}
-	}
-	say(len(b.Ranges))
 	return nil
 }
 

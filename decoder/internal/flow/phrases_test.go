@@ -2,8 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -13,8 +11,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
-	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -56,43 +52,25 @@ func (f filler) Fill(q []event.Event) int { return f.d.Fill(q) }
 // another, one that leads elsewhere, or a return stack that it leaves otherwise. The
 // walk goes over each segment twice: phrases are made first, and then used.
 func TestPhrases(t *testing.T) {
-	root := testsize.Recordings(t)
 	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "dyn_test", "mruby", "qemu"} {
 		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(root, "pt-user", name, "cpu0.pt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := image.Open(filepath.Join(root, "pt-user", name, "text.core"), image.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer img.Close()
-		j, err := kcore.NewJournal(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+		p := openProgram(t, name)
+		segs := p.segments()
 		for _, rules := range []isa.ReturnRule{isa.ReturnsCompressed, isa.ReturnsByTarget} {
 			cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
 			cfg.Rules.Returns = rules
-			var c pt.Config
-			if c.Model, err = pt.ParseModel("6/94"); err != nil {
-				t.Fatal(err)
-			}
-			segs, _ := pt.Segments(data, 0, c)
 			cache := NewCache()
-			fast, slow := NewWalker(text, cache, cfg), NewWalker(text, cache, cfg)
+			fast, slow := NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg)
 			for _, s := range segs {
 				var want everything
-				if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want); err != nil {
+				if err := slow.Run(filler{pt.NewDecoder(p.Config, s)}, &want); err != nil {
 					t.Fatal(err)
 				}
 				for _, pass := range thrice[:2] {
 					var got everything
-					if err := fast.Run(pt.NewDecoder(c, s), &got); err != nil {
+					if err := fast.Run(pt.NewDecoder(p.Config, s), &got); err != nil {
 						t.Fatal(err)
 					}
 					if !slices.Equal(got.ranges, want.ranges) {

@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"iter"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Verdict says how the text that a range was read from was settled.
 type Verdict uint8
@@ -18,9 +22,12 @@ const (
 var verdictNames = [numVerdicts]string{"certain", "trace", "exception", "unconfirmed", "ambiguous"}
 
 // String returns the verdict's name as output prints it.
-func (v Verdict) String() string {
-	if v < numVerdicts {
-		return verdictNames[v]
+func (v Verdict) String() string { return named(verdictNames[:], uint8(v)) }
+
+// named returns the name of a kind, "?" if it has none.
+func named(names []string, kind uint8) string {
+	if int(kind) < len(names) {
+		return names[kind]
 	}
 	return "?"
 }
@@ -139,6 +146,24 @@ const (
 	Entire                  // Before, and all of the stream's flow is given, from its start
 	After                   // behind the shard's part
 )
+
+// All gives what b holds in order: notes and ranges, of which one is nil each time. It is
+// for sinks that take either as it comes; those that must be fast walk over both lists.
+func (b *Batch) All() iter.Seq2[*Note, *Range] {
+	return func(yield func(*Note, *Range) bool) {
+		n := 0
+		for i := 0; i <= len(b.Ranges); i++ {
+			for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+				if !yield(&b.Notes[n], nil) {
+					return
+				}
+			}
+			if i < len(b.Ranges) && !yield(nil, &b.Ranges[i]) {
+				return
+			}
+		}
+	}
+}
 
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {

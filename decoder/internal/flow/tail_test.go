@@ -58,20 +58,15 @@ type tailRow struct {
 type tailRows []tailRow
 
 func (l *tailRows) Flow(b *Batch) error {
-	notes := b.Notes
-	say := func(i int) {
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			n := &notes[0]
+	for n, r := range b.All() {
+		if n != nil {
 			*l = append(*l, tailRow{int64(n.IP), n.Event.Off + n.Gap.Off, n.Verdict, 1 + int(n.Kind)})
+			continue
 		}
-	}
-	for i, r := range b.Ranges {
-		say(i)
 		for k := range int(r.N) {
 			*l = append(*l, tailRow{int64(r.Block.Addr) + int64(r.Block.size(k)), b.Stamps[r.Stamp].Off, r.Verdict, 0})
 		}
 	}
-	say(len(b.Ranges))
 	return nil
 }
 

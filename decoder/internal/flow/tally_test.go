@@ -2,8 +2,6 @@ package flow
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,9 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
-	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -57,42 +52,24 @@ func (y *stepsByRange) Flow(b *Batch) error {
 // phrases that count though a contradiction made them doubtful. Of some traces bytes are
 // changed, so that there are contradictions.
 func TestTally(t *testing.T) {
-	root := testsize.Recordings(t)
 	for _, name := range []string{"unzip", "foo", "avscript_32", "dyn_test", "mruby"} {
-		data, err := os.ReadFile(filepath.Join(root, "pt-user", name, "cpu0.pt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		data = data[:min(len(data), 150_000)]
-		img, err := image.Open(filepath.Join(root, "pt-user", name, "text.core"), image.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer img.Close()
-		j, err := kcore.NewJournal(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+		p := openProgram(t, name)
+		p.trace = p.trace[:min(len(p.trace), 150_000)]
 		for _, every := range []int{0, 4001, 701} {
-			for i := every; every > 0 && i < len(data); i += every {
-				data[i] ^= 0x18
+			for i := every; every > 0 && i < len(p.trace); i += every {
+				p.trace[i] ^= 0x18
 			}
 			cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
-			var c pt.Config
-			if c.Model, err = pt.ParseModel("6/94"); err != nil {
-				t.Fatal(err)
-			}
-			segs, _ := pt.Segments(data, 0, c)
+			segs := p.segments()
 			cache := NewCache()
-			fast, slow := NewWalker(text, cache, cfg), NewWalker(text, cache, cfg)
+			fast, slow := NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg)
 			want, tally := stepsByRange{times: map[Step]uint64{}}, new(Tally)
 			got, phrased := map[Step]uint64{}, uint64(0)
 			for i, s := range segs {
-				if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want); err != nil {
+				if err := slow.Run(filler{pt.NewDecoder(p.Config, s)}, &want); err != nil {
 					t.Fatal(err)
 				}
-				if err := fast.Run(pt.NewDecoder(c, s), tally); err != nil {
+				if err := fast.Run(pt.NewDecoder(p.Config, s), tally); err != nil {
 					t.Fatal(err)
 				}
 				if i%50 == 49 || i == len(segs)-1 {
@@ -117,26 +94,8 @@ func TestTally(t *testing.T) {
 // walker in the midst of phrases is given other paths. Two walkers with a Tally each take
 // turns with two sets of paths, whenever tracing goes on in a phrase.
 func TestTallyOtherPaths(t *testing.T) {
-	root := testsize.Recordings(t)
-	data, err := os.ReadFile(filepath.Join(root, "pt-user", "mruby", "cpu0.pt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = data[:min(len(data), 150_000)]
-	img, err := image.Open(filepath.Join(root, "pt-user", "mruby", "text.core"), image.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer img.Close()
-	j, err := kcore.NewJournal(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
-	var c pt.Config
-	if c.Model, err = pt.ParseModel("6/94"); err != nil {
-		t.Fatal(err)
-	}
+	p := openProgram(t, "mruby")
+	p.trace = p.trace[:min(len(p.trace), 150_000)]
 	var turns, within int
 	var paths [2]Paths
 	var walker *Walker // in hand
@@ -149,13 +108,13 @@ func TestTallyOtherPaths(t *testing.T) {
 		}
 		return 0, true
 	}}
-	segs, _ := pt.Segments(data, 0, c)
+	segs := p.segments()
 	cache := NewCache()
-	slow := NewWalker(text, cache, cfg)
+	slow := NewWalker(p.text, cache, cfg)
 	var walkers [2]*Walker
 	var tallies [2]Tally
 	for i := range walkers {
-		walkers[i] = NewWalker(text, cache, cfg)
+		walkers[i] = NewWalker(p.text, cache, cfg)
 		UsePaths(walkers[i], &paths[0])
 	}
 	want := [2]stepsByRange{{times: map[Step]uint64{}}, {times: map[Step]uint64{}}}
@@ -163,11 +122,11 @@ func TestTallyOtherPaths(t *testing.T) {
 		for i, s := range segs {
 			who := (round + i) % 2
 			walker = nil
-			if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want[who]); err != nil {
+			if err := slow.Run(filler{pt.NewDecoder(p.Config, s)}, &want[who]); err != nil {
 				t.Fatal(err)
 			}
 			walker = walkers[who]
-			if err := walker.Run(pt.NewDecoder(c, s), &tallies[who]); err != nil {
+			if err := walker.Run(pt.NewDecoder(p.Config, s), &tallies[who]); err != nil {
 				t.Fatal(err)
 			}
 			want[who].end(0)

@@ -25,12 +25,7 @@ const (
 var trapNames = [numTrapKinds]string{"unknown", "window", "armed", "slot", "debug"}
 
 // String returns the kind's name as output prints it.
-func (k TrapKind) String() string {
-	if k < numTrapKinds {
-		return trapNames[k]
-	}
-	return "?"
-}
+func (k TrapKind) String() string { return named(trapNames[:], uint8(k)) }
 
 // traps takes a breakpoint's exception as evidence, and says which poke put the
 // breakpoint there.
@@ -80,7 +75,8 @@ func (tr *traps) stepped(t *thread, ip uint64) bool {
 //  1. The breakpoint may be that of the last poke that is in effect, until that
 //     poke's new code has run or its batch is known to be complete. Then it proves
 //     nothing.
-//  2. Else it shows that the next poke has begun.
+//  2. Else it shows that the next poke has begun, unless the handler goes on as the
+//     code before that poke does. Then it was met for a change without a record.
 //  3. If latest is before anyone worked on the next poke, what was met is a change
 //     without a record.
 //  4. Where there is no next poke, no such breakpoint can have been there: ok is
@@ -107,6 +103,9 @@ func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 			break
 		}
 		if p.Addr != ip || (last >= 0 && !t.batchComplete(tr.code.text, last, 0) && !tr.newCodeRan(t, last)) {
+			return true
+		}
+		if tr.goesOnAsBefore(t, ip, i, latest) {
 			return true
 		}
 		t.trap = true
@@ -219,7 +218,7 @@ func (tr *traps) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Ve
 	}
 	// Where the bounds are wide, the CPU slept after the trap, not before it.
 	v = Exception
-	if len(tr.suspects) > 1 {
+	if n := len(tr.suspects); n > 1 || n == 1 && tr.suspects[0].kind == TrapWindow && tr.goesOnAsBefore(t, e.From, tr.suspects[0].poke, e.Time.Hi) {
 		v = Ambiguous
 	}
 	poke, least := -1, uint64(math.MaxUint64)
@@ -305,8 +304,54 @@ func emulated(in *isa.Insn, ip uint64) (to [2]uint64, anywhere bool) {
 
 // lineup takes out of tr.suspects those that the end of t's handler speaks
 // against: it goes on at the first target stated in it at which one of them
-// would. What interrupts the handler returns to where it struck.
+// would.
 func (tr *traps) lineup(t *thread) {
+	lands := func(s *suspect, ip uint64) bool { return !s.anywhere && slices.Contains(s.resume[:], ip) }
+	end, ok := tr.handlerEnd(t, func(ip uint64) bool {
+		return slices.ContainsFunc(tr.suspects, func(s suspect) bool { return lands(&s, ip) })
+	})
+	if ok {
+		tr.suspects = slices.DeleteFunc(tr.suspects, func(s suspect) bool {
+			return !lands(&s, end) && !(s.anywhere && s.kind == TrapWindow)
+		})
+	}
+}
+
+// goesOnAsBefore reports whether the handler of the trap that t met at ip goes on as the
+// code before poke i does. It is false if the code behind poke i goes on so, too, or that
+// behind a later poke that may have begun by latest, ns. A patcher's handler does what the
+// new code does.
+func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool {
+	before, anywhere := tr.goesOnAt(t, ip, event.Epoch(i))
+	if anywhere {
+		return false
+	}
+	behind := []uint64{ip}
+	for _, k := range tr.pokes {
+		if k == i || k > i && tr.code.text.Poke(k).From <= latest {
+			to, anywhere := tr.goesOnAt(t, ip, event.Epoch(k)+1)
+			if anywhere {
+				return false
+			}
+			behind = append(behind, to[:]...)
+		}
+	}
+	end, ok := tr.handlerEnd(t, func(at uint64) bool { return slices.Contains(before[:], at) || slices.Contains(behind, at) })
+	return ok && !slices.Contains(behind, end)
+}
+
+// goesOnAt returns where a handler goes on that does what the code of epoch at does at ip.
+func (tr *traps) goesOnAt(t *thread, ip uint64, at event.Epoch) (to [2]uint64, anywhere bool) {
+	in, ok := tr.code.insn(ip, t.mode, at)
+	if !ok {
+		return to, true
+	}
+	return emulated(&in, ip)
+}
+
+// handlerEnd returns the first target stated in the handler that t enters which is one of
+// those where it may go on. What interrupts the handler returns to where it struck.
+func (tr *traps) handlerEnd(t *thread, may func(ip uint64) bool) (ip uint64, ok bool) {
 	inside := tr.struck[:0] // where what interrupted the handler returns to
 	for i := t.q + 1; i < t.q+maxLook; i++ {
 		e := tr.events.at(i)
@@ -326,15 +371,13 @@ func (tr *traps) lineup(t *thread) {
 			}
 			continue
 		}
-		lands := func(s suspect) bool { return !s.anywhere && slices.Contains(s.resume[:], e.IP) }
-		if slices.ContainsFunc(tr.suspects, lands) {
-			tr.suspects = slices.DeleteFunc(tr.suspects, func(s suspect) bool {
-				return !lands(s) && !(s.anywhere && s.kind == TrapWindow)
-			})
+		if may(e.IP) {
+			ip, ok = e.IP, true
 			break
 		}
 	}
 	tr.struck = inside
+	return ip, ok
 }
 
 // doubtNotes marks traps and cuts as ambiguous in the flow that ends at keep,

@@ -148,3 +148,48 @@ func TestStepped(t *testing.T) {
 		}
 	}
 }
+
+// TestGoesOnAsBefore would catch a breakpoint of a change without a record that counts as
+// the next change's. Its handler goes on as the code does that the other left. It would also
+// catch a breakpoint of the next change that no longer counts.
+func TestGoesOnAsBefore(t *testing.T) {
+	jmp, nop := "\xe9\x10\x00\x00\x00", "\x0f\x1f\x44\x00\x00" // jmp 0x1015; nop
+	for _, c := range []struct {
+		what    string
+		handler []event.Event
+		want    bool
+	}{
+		{"behind the jump", []event.Event{to(0x1080), to(0x1015)}, false},
+		{"behind the NOP", []event.Event{to(0x1080), to(0x1005)}, true},
+		{"at the site", []event.Event{to(0x1000), to(0x1015)}, true},
+		{"not seen", []event.Event{to(0x1080)}, true},
+		{"interrupted where the jump leads, then behind the NOP", []event.Event{async(0x1015, 0x1090), to(0x1015), to(0x1005)}, true},
+	} {
+		x := code(map[int]string{0: jmp})
+		x.pokes = []testPoke{{addr: 0x1000, old: jmp, new: nop, time: 300}}
+		w := testWalker(begun{x})
+		src := events(append([]event.Event{async(0x1000, 0x1040)}, append(c.handler, end())...))
+		w.exec.out.start(nil)
+		w.exec.events.start(&src, false)
+		e, n := at(300, 300, async(0x1000, 0x1040)), Note{}
+		th := &thread{mode: isa.Mode64}
+		if ok := w.exec.traps.met(th, &e, &n); !ok || th.knows(0) != c.want {
+			t.Errorf("%s: possible: %v, shows that the change began: %v, want %v", c.what, ok, th.knows(0), c.want)
+		}
+		if got := n.Verdict == Exception; got != c.want {
+			t.Errorf("%s: verdict %v", c.what, n.Verdict)
+		}
+	}
+	// A later change may have put the breakpoint there, and what goes on as it does shows both.
+	x := code(map[int]string{0: nop})
+	x.pokes = []testPoke{{addr: 0x1000, old: nop, new: jmp, time: 300}, {addr: 0x1000, old: jmp, new: nop, time: 300}}
+	for _, latest := range []uint64{299, 300} {
+		w := testWalker(begun{x})
+		src := events{async(0x1000, 0x1040), to(0x1005), end()}
+		w.exec.events.start(&src, false)
+		w.exec.traps.pokes = []int{0, 1}
+		if got, want := w.exec.traps.goesOnAsBefore(&thread{mode: isa.Mode64}, 0x1000, 0, latest), latest < 300; got != want {
+			t.Errorf("two changes, until %d ns: goes on as before: %v, want %v", latest, got, want)
+		}
+	}
+}

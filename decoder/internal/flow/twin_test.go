@@ -2,8 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,8 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
-	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -164,59 +160,26 @@ func stamps(t *testing.T, w *Walker, seed int, evs []event.Event) {
 	}
 }
 
-// plainText is a kcore.Text as a flow.Text, without pokes.
-type plainText struct{ *kcore.Text }
-
-func (p plainText) Fetch(dst []byte, _ uint32, addr uint64, at event.Epoch) (int, event.Span) {
-	return p.Text.Fetch(dst, addr, at)
-}
-
-func (p plainText) Edges(lo, hi event.Epoch) (uint64, uint64) { return p.Journal().Edges(lo, hi) }
-
-func (p plainText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int { return dst }
-
-func (p plainText) Poke(int) Poke { panic("flow: there are no pokes") }
-
 // TestTwinRecordings would catch the same in what real programs do; both walk
 // every segment of the user recordings, the fast one three times.
 func TestTwinRecordings(t *testing.T) {
-	root := testsize.Recordings(t)
 	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "mruby", "qemu"} {
 		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
 			continue
 		}
-		t.Run(name, func(t *testing.T) { twinRecording(t, filepath.Join(root, "pt-user", name)) })
+		t.Run(name, func(t *testing.T) { twinProgram(t, openProgram(t, name)) })
 	}
 }
 
-func twinRecording(t *testing.T, dir string) {
-	data, err := os.ReadFile(filepath.Join(dir, "cpu0.pt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := image.Open(filepath.Join(dir, "text.core"), image.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer img.Close()
-	j, err := kcore.NewJournal(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
-	var c pt.Config
-	if c.Model, err = pt.ParseModel("6/94"); err != nil {
-		t.Fatal(err)
-	}
-	segs, _ := pt.Segments(data, 0, c)
-	w := NewWalker(text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
-	for _, s := range segs {
+func twinProgram(t *testing.T, p *program) {
+	w := NewWalker(p.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+	for _, s := range p.segments() {
 		var evs []event.Event
 		var e event.Event
-		for d := pt.NewDecoder(c, s); d.Next(&e); {
+		for d := pt.NewDecoder(p.Config, s); d.Next(&e); {
 			evs = append(evs, e)
 		}
-		n := naive{text: text, dec: x86.Decoder{}, rules: ptRules, mode: isa.Mode64}
+		n := naive{text: p.text, dec: x86.Decoder{}, rules: ptRules, mode: isa.Mode64}
 		if err := n.run(evs); err != nil {
 			t.Fatalf("+%#x: naive: %v", s.Off, err)
 		}

@@ -68,7 +68,7 @@ func (p *Parts) clock(i int, pokes []kcore.Poke, breaks []uint64) (*clock, error
 	}
 	for _, st := range p.Of(i) {
 		st.Begin(0, 0)
-		for e := range stream.Events(st) {
+		for e := range stream.Events(st, true) {
 			if e.Kind == event.Async && at[e.From] != nil && (e.Flags&event.FlagBreak != 0 || slices.Contains(breaks, e.IP)) {
 				c.traps = append(c.traps, allowed(e.Time, at[e.From]))
 			}

@@ -78,7 +78,7 @@ func (p *Parts) Of(i int) (list []*stream.Stream) {
 // survey notes which process each VMCS is of, where the records are sure of it.
 func (p *Parts) survey(st *stream.Stream) {
 	var vmcs uint64
-	for e := range stream.Events(st) {
+	for e := range stream.Events(st, true) {
 		switch {
 		case e.Detail == event.DetailVMCS && e.Kind == event.Context:
 			vmcs = e.Value

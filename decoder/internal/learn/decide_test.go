@@ -3,6 +3,7 @@ package learn
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,64 @@ func TestDecide(t *testing.T) {
 	both.Decide([]*Visit{visitAt(1, site), visitAt(2, site)})
 	if len(both.Held) != 0 {
 		t.Errorf("two that hold and do not do the same: %+v", both.Held)
+	}
+}
+
+// TestExplained would catch an idea that is sought for a visit which what holds explains,
+// though too little follows to say that it holds there too.
+func TestExplained(t *testing.T) {
+	right := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}
+	chance := Idea{Addr: 0x2000, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely}
+	for _, first := range []uint64{1, 2} {
+		d := &Decider{Ideas: func(v *Visit) []Idea {
+			return []Idea{{Addr: v.Path[0], Code: []byte{byte(v.Path[0] >> 12)}, Was: []byte{9}, Rank: rankLikely}}
+		}}
+		d.Try = func(v *Visit, over []Idea) Outcome {
+			is := func(x *Idea) bool { return slices.ContainsFunc(over, func(y Idea) bool { return y.same(x) }) }
+			switch {
+			case v.passes(right.Addr) && is(&right):
+				return Outcome{Beyond: enough}
+			case v.passes(chance.Addr) && is(&chance):
+				return Outcome{Ended: true, Open: enoughAtEnd}
+			case v.passes(chance.Addr) && is(&right):
+				return Outcome{Ended: true, Open: enoughAtEnd - 3}
+			}
+			return Outcome{}
+		}
+		visits := []*Visit{visitAt(1, right.Addr), visitAt(2, chance.Addr)}
+		if first == 2 {
+			slices.Reverse(visits)
+		}
+		if d.Decide(visits); len(d.Held) != 1 || !d.Held[0].same(&right) {
+			t.Errorf("visit %d first: held %+v, want the right idea alone", first, d.Held)
+		}
+	}
+}
+
+// TestTurns would catch ideas of one byte that are believed together, as their flows were the same
+// where they were tried, though behind it they use other outcomes. It would also catch that all of
+// the recording does not choose between them.
+func TestTurns(t *testing.T) {
+	for _, turns := range []uint64{0x1008, 0x1009} {
+		a := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely, Straight: true, Turns: 0x1009}
+		b := Idea{Addr: 0x1000, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely, Straight: true, Turns: turns}
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a, b} }, Code: func(dst []byte, addr uint64) int { return len(dst) }}
+		d.Try = func(_ *Visit, over []Idea) (o Outcome) {
+			if len(over) > 0 {
+				o = Outcome{Beyond: enough, Flow: make([]uint64, enough)}
+			}
+			return o
+		}
+		d.Decide([]*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000)})
+		if got, want := len(d.Held) == 1, turns == a.Turns; got != want {
+			t.Errorf("the first branches at %x and %x: learned %v, want %v", a.Turns, turns, got, want)
+		}
+		if turns == a.Turns {
+			continue
+		}
+		if err := d.Settle(10, func(one []Held) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
+			t.Errorf("the recording has fewer contradictions with %v: learned %+v, %v", &a, d.Held, err)
+		}
 	}
 }
 

@@ -164,12 +164,3 @@ func (g *byPlace) visits() (list []*Visit) {
 	}
 	return list
 }
-
-// From reports whether a gap of a reason can come of wrong code.
-func From(why event.Reason) bool {
-	switch why {
-	case event.Mismatch, event.BadInsn, event.Loop, event.NoCall, event.Reserved, event.NoText:
-		return true
-	}
-	return false
-}

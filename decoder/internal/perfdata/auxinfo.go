@@ -8,14 +8,14 @@ type AuxKind uint32
 
 // The kinds of AUX areas.
 const (
-	AuxUnknown  AuxKind = 0
-	AuxIntelPT  AuxKind = 1
-	AuxIntelBTS AuxKind = 2
-	AuxCSETM    AuxKind = 3
-	AuxArmSPE   AuxKind = 4
-	AuxS390     AuxKind = 5
-	AuxHisiPTT  AuxKind = 6
-	AuxVPAPMU   AuxKind = 7 // v6.16
+	AuxUnknown AuxKind = iota
+	AuxIntelPT
+	AuxIntelBTS
+	AuxCSETM
+	AuxArmSPE
+	AuxS390
+	AuxHisiPTT
+	AuxVPAPMU // v6.16
 )
 
 var auxKindNames = [...]string{"unknown", "intel_pt", "intel_bts", "cs_etm", "arm_spe", "s390_cpumsf", "hisi_ptt", "vpa_pmu"}
@@ -73,10 +73,7 @@ const intelPTWords = 17
 
 // AuxtraceInfo reads an AUXTRACE_INFO record.
 func (rec *Record) AuxtraceInfo() (m AuxInfo, err error) {
-	if err = rec.is(TypeAuxtraceInfo); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeAuxtraceInfo)
 	m.Kind = AuxKind(c.u32())
 	c.u32()
 	if c.short {
@@ -132,10 +129,7 @@ type TimeConv struct {
 
 // TimeConv reads a TIME_CONV record of either length.
 func (rec *Record) TimeConv() (m TimeConv, err error) {
-	if err = rec.is(TypeTimeConv); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeTimeConv)
 	m.Shift, m.Mult, m.Zero = c.u64(), c.u64(), c.u64()
 	if c.short {
 		return m, rec.done(&c)
@@ -162,10 +156,7 @@ type Auxtrace struct {
 
 // Auxtrace reads an AUXTRACE record; the data is rec.Data.
 func (rec *Record) Auxtrace() (m Auxtrace, err error) {
-	if err = rec.is(TypeAuxtrace); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeAuxtrace)
 	m = Auxtrace{c.u64(), c.u64(), c.u64(), c.u32(), c.i32(), c.i32()}
 	return m, rec.done(&c)
 }

@@ -12,6 +12,7 @@ type cursor struct {
 	off   int
 	need  int
 	short bool
+	wrong error // why there is nothing to read
 }
 
 func (c *cursor) take(n int) []byte {

@@ -62,6 +62,43 @@ func (x *fixed) size(b []byte, off, end int64, f *frame) int {
 	return min(f.size, headerSize+(12+int(a)+int(c)+7)&^7+x.ident) // else its lengths are wrong
 }
 
+// least is how large records of a type are at least, bytes; 0: not known.
+func (x *fixed) least(t Type) int {
+	switch {
+	case !x.known || t >= numTypes:
+		return 0
+	case fixedSizes[t] > 0:
+		return headerSize + int(fixedSizes[t]) + x.ident
+	case nameFrom[t] > 0:
+		return headerSize + int(nameFrom[t]) + 8 + x.ident
+	}
+	return 0
+}
+
+// fits reports whether what lies in [off, end) is as large as records of a type are. Only
+// of some types it can be told.
+func (x *fixed) fits(b []byte, off, end int64, t Type) bool {
+	if !x.known || t >= numTypes || fixedSizes[t] == 0 && nameFrom[t] == 0 {
+		return false
+	}
+	f := frame{typ: t, size: int(end - off)}
+	return x.size(b, off, end, &f) == f.size
+}
+
+// freeSize reports whether records of a type may have a size that is no multiple of 8.
+func freeSize(t Type) bool {
+	return t == TypeHeaderTracingData || t == TypeCompressed || t == TypeHeaderFeature || t == TypeHeaderBuildID || t > TypeSimpleStart
+}
+
+// odd reports whether no record of the type has such a size.
+func (f *frame) odd() bool { return f.size%8 != 0 && !freeSize(f.typ) }
+
+// followed reports whether a record may begin at off, or the end is there.
+func followed(b []byte, off, end int64) bool {
+	f, _, ok := frameAt(b, off, end)
+	return off == end || ok && known(f.typ)
+}
+
 // resize makes the record at off one that ends at end, if records follow each other there.
 func (m *mender) resize(off, end int64) bool {
 	if m.isAuxtrace(off) {

@@ -20,8 +20,9 @@ type mender struct {
 	ev   *events // nil: the pipe's, whose attributes stand among the records
 	b    []byte
 	src  int
-	end  int64
-	misc Misc // of the last TEXT_POKE record
+	end  int64 // of the part
+	from int64 // where it begins
+	misc Misc  // of the last TEXT_POKE record
 
 	fixed  fixed
 	chains [8]chainFrom // by the lowest bits of where records lie
@@ -33,7 +34,7 @@ type chainFrom struct{ off, at int64 }
 
 // newMender returns what mends the records of p.
 func newMender(r *Recording, p *part) *mender {
-	m := &mender{r: r, b: r.srcs[p.src].data, src: p.src, end: p.end, misc: MiscKernel}
+	m := &mender{r: r, b: r.srcs[p.src].data, src: p.src, end: p.end, from: p.start, misc: MiscKernel}
 	if len(r.attrs) > 0 {
 		m.events()
 	}
@@ -49,14 +50,6 @@ func (m *mender) events() {
 func known(t Type) bool {
 	return t < numTypes && typeNames[t] != "" || t > TypeSimpleStart && int(t-TypeSimpleKernelSymbol) < len(simpleNames)
 }
-
-// freeSize reports whether records of a type may have a size that is no multiple of 8.
-func freeSize(t Type) bool {
-	return t == TypeHeaderTracingData || t == TypeCompressed || t == TypeHeaderFeature || t == TypeHeaderBuildID || t > TypeSimpleStart
-}
-
-// odd reports whether no record of the type has such a size.
-func (f *frame) odd() bool { return f.size%8 != 0 && !freeSize(f.typ) }
 
 // knownAt reports whether the type of a record stands at off, or the end is there.
 func knownAt(b []byte, off, end int64) bool {
@@ -148,6 +141,16 @@ func (m *mender) mend(prev, off int64) (from int64, ok bool) {
 		m.aux(prev, at)
 		return prev, true
 	}
+	if at >= m.end && prev >= 0 && m.end-off > headerSize && !knownAt(m.b, off, m.end) && [headerSize]byte(m.b[prev:]) == enc8(uint32(TypeAuxtrace), 0, auxtraceSize) {
+		m.aux(prev, m.lastRecords())
+		return prev, true
+	}
+	if k := (off - m.from) & 7; at >= m.end && k != 0 { // an odd size led here
+		if x := m.next(off - k + 16); x < m.end {
+			m.stretch(off, x)
+			return off, true
+		}
+	}
 	if at >= m.end && (knownAt(m.b, off, m.end) || !m.isAuxtraceOf(off, m.end)) {
 		return off, false // the file may be cut short
 	}
@@ -160,14 +163,27 @@ func (m *mender) mend(prev, off int64) (from int64, ok bool) {
 	return off, true
 }
 
+// lastRecords returns where the records begin that end the part: those that say that a round
+// is finished, or the end.
+func (m *mender) lastRecords() int64 {
+	at := m.end
+	for at-headerSize > m.from && [headerSize]byte(m.b[at-headerSize:]) == enc8(uint32(TypeFinishedRound), 0, headerSize) {
+		at -= headerSize
+	}
+	return at
+}
+
 // wrong reports whether the record at off cannot have the size that its header says.
 func (m *mender) wrong(off int64) bool {
 	f, _, ok := frameAt(m.b, off, m.end)
 	if !ok || f.typ >= firstUserType || m.ev == nil {
 		return !ok
 	}
-	if _, ok = m.sound(off); !ok || f.typ != TypeTextPoke {
-		return !ok
+	if _, ok = m.sound(off); !ok || f.size != auxtraceSize && f.size < m.fixed.least(f.typ) {
+		return true
+	}
+	if f.typ != TypeTextPoke {
+		return false
 	}
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, _ := m.ev.ident(f.typ, body)
@@ -336,7 +352,7 @@ func (m *mender) between(off, end int64) (o, next int64, ok bool) {
 // hidesPoke reports whether a TEXT_POKE record may stand in a damaged stretch: its type or
 // its lengths are still there.
 func (m *mender) hidesPoke(off, end int64) bool {
-	if m.ev == nil || end-off > math.MaxUint16 {
+	if m.ev == nil || end-off > math.MaxUint16 || (end-off)%8 != 0 {
 		return true
 	}
 	for o := off; end-o >= pokeLen; o += 8 {
@@ -370,10 +386,13 @@ func (m *mender) kind(off, end int64) (Type, bool) {
 	if c := m.r.header.CPUsAvail; !ok || c > 0 && d.Has&SampleCPU != 0 && (d.CPU < -1 || d.CPU >= int32(c)) {
 		return 0, false
 	}
+	t := Type(binary.LittleEndian.Uint32(m.b[off:]))
+	if size := int64(binary.LittleEndian.Uint16(m.b[off+6:])); ok && (size < headerSize || size%8 != 0 || size > n) && m.fixed.fits(m.b, off, end, t) {
+		return t, true
+	}
 	if isPoke(body[:len(body)-ident]) {
 		return TypeTextPoke, true
 	}
-	t := Type(binary.LittleEndian.Uint32(m.b[off:]))
 	size := int64(binary.LittleEndian.Uint16(m.b[off+6:]))
 	if low := t & 0xff; t != low && low < firstUserType && low != TypeSample && low != TypeTextPoke && known(low) && size == n {
 		return low, true

@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bytes"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -45,6 +46,59 @@ func TestMend(t *testing.T) {
 				if n[TypeComm] < 11 || n[TypeTextPoke] != 1 || len(r.Streams()) != 1 || len(found) == 0 {
 					t.Errorf("record %d, byte %d, bit %#x: %v, %d streams, trouble %v", k, at, bit, n, len(r.Streams()), found)
 				}
+			}
+		}
+	}
+}
+
+// TestMendSizes would catch a wrong size of a record that takes others with it, or makes another
+// of it, whatever the size is. Inside of a NOP of five bytes, and of other records, lies what
+// may be a type. A TEXT_POKE must come through.
+func TestMendSizes(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 1207, tid: 1207, time: time, cpu: 1}) }
+	poke := func(time uint64) []byte {
+		return record(TypeTextPoke, MiscKernel, 0xffffffff81000000+time, uint16(5), uint16(5), "\xe9\x93\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00", who(time))
+	}
+	const at = 20 // of the records
+	for _, x := range [][]byte{
+		poke(at),
+		record(TypeTextPoke, MiscKernel, uint64(0xffffffffc1000000), uint16(0), uint16(13), "\x44\x00\x00\x00\x0b\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00\x00\x00\x00\x00\x00", who(at)),
+		record(TypeComm, 0, int32(1207), int32(1207), "before\x00\x00", who(at)),
+		record(TypeFork, 0, int32(7), int32(7), int32(9), int32(9), uint64(at), who(at)),
+		record(TypeMmap2, MiscUser, int32(7), int32(7), uint64(0x7f0000001000), uint64(0x4000), uint64(0), uint64(0), uint64(4), uint64(1), uint32(5), uint32(2), "/usr/lib/libc.so.6\x00\x00\x00\x00\x00\x00", who(at)),
+		record(TypeMmap, MiscKernel, int32(-1), int32(0), uint64(0xffffffffc0001000), uint64(0x4000), uint64(0), "[nf_tables]\x00\x00\x00\x00\x00", who(at)),
+		record(TypeKsymbol, 0, uint64(0xffffffffc0003000), uint32(88), uint16(1), uint16(0), "bpf_prog_1234\x00\x00\x00", who(at)),
+		record(TypeAux, 0, uint64(0), uint64(0x1000), uint64(0), who(at)),
+		record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), who(at)),
+		record(TypeFinishedRound, 0),
+	} {
+		var data []byte
+		for i := range uint64(4) {
+			data = append(data, poke(10+i)...)
+		}
+		size := len(data) + 6
+		data = append(data, x...)
+		for i := range uint64(4) {
+			data = append(data, poke(30+i)...)
+		}
+		want := fromBytes(t, file{attrs: []tattr{a}, data: data}.bytes()).Counts()
+		typ := Type(le.Uint32(x))
+		for n := range 1 << 16 {
+			if n>>8 != 0 && n&0xff != len(x) || n == len(x) {
+				continue // one byte is wrong
+			}
+			bad := slices.Clone(data)
+			le.PutUint16(bad[size:], uint16(n))
+			r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+			got := r.Counts()
+			if typ != TypeTextPoke {
+				delete(got, TypeDamaged)
+				got[typ] = want[typ]
+			}
+			if !maps.Equal(got, want) {
+				found, _ := r.Trouble()
+				t.Errorf("%v of %d bytes, size %d: %v: %v", typ, len(x), n, r.Counts(), found)
 			}
 		}
 	}

@@ -14,11 +14,7 @@ import (
 // kernelRecordings are the recordings under kernel-pokes-x86.
 func kernelRecordings(t testing.TB) []string {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "*", "perf.data"))
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no recordings below %s: %v", testsize.Recordings(t), err)
-	}
-	return list
+	return testsize.Recorded(t, "kernel-pokes-x86/*/perf.data")
 }
 
 func open(t testing.TB, path string) *Recording {

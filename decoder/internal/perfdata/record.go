@@ -55,11 +55,20 @@ func (rec *Record) errorf(format string, args ...any) error {
 
 // done returns the error of a cursor that ran past the body.
 func (rec *Record) done(c *cursor) error {
-	if !c.short {
-		return nil
+	if !c.short || c.wrong != nil {
+		return c.wrong
 	}
 	trailer := rec.Size - headerSize - len(rec.Body)
 	return rec.errorf("size %d, need at least %d", rec.Size, headerSize+c.need+trailer)
+}
+
+// cursor returns a cursor over the body of a record of a type. Of another record there is
+// nothing to read, and done says so.
+func (rec *Record) cursor(t ...Type) cursor {
+	if err := rec.is(t...); err != nil {
+		return cursor{short: true, wrong: err}
+	}
+	return cursor{b: rec.Body}
 }
 
 // is returns an error when the record is not of a type.
@@ -101,10 +110,7 @@ type Mmap struct {
 
 // Mmap reads a MMAP or MMAP2 record.
 func (rec *Record) Mmap() (m Mmap, err error) {
-	if err = rec.is(TypeMmap, TypeMmap2); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeMmap, TypeMmap2)
 	m.PID, m.TID = c.i32(), c.i32()
 	m.Addr, m.Len, m.PgOff = c.u64(), c.u64(), c.u64()
 	m.Executable = rec.Misc&MiscMmapData == 0
@@ -139,10 +145,7 @@ type Comm struct {
 
 // Comm reads a COMM record.
 func (rec *Record) Comm() (m Comm, err error) {
-	if err = rec.is(TypeComm); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeComm)
 	m = Comm{PID: c.i32(), TID: c.i32(), Comm: c.str(), Exec: rec.Exec()}
 	return m, rec.done(&c)
 }
@@ -156,10 +159,7 @@ type Task struct {
 
 // Task reads a FORK or EXIT record.
 func (rec *Record) Task() (m Task, err error) {
-	if err = rec.is(TypeFork, TypeExit); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeFork, TypeExit)
 	m = Task{PID: c.i32(), PPID: c.i32(), TID: c.i32(), PTID: c.i32(), Time: c.u64()}
 	return m, rec.done(&c)
 }
@@ -178,10 +178,7 @@ type Lost struct {
 
 // Lost reads a LOST or LOST_SAMPLES record.
 func (rec *Record) Lost() (m Lost, err error) {
-	if err = rec.is(TypeLost, TypeLostSamples); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeLost, TypeLostSamples)
 	if rec.Type == TypeLost {
 		m.ID = c.u64()
 	}
@@ -195,10 +192,7 @@ type Throttle struct{ Time, ID, StreamID uint64 }
 
 // Throttle reads a THROTTLE or UNTHROTTLE record.
 func (rec *Record) Throttle() (m Throttle, err error) {
-	if err = rec.is(TypeThrottle, TypeUnthrottle); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeThrottle, TypeUnthrottle)
 	m = Throttle{c.u64(), c.u64(), c.u64()}
 	return m, rec.done(&c)
 }
@@ -212,10 +206,7 @@ type Aux struct {
 
 // Aux reads an AUX record.
 func (rec *Record) Aux() (m Aux, err error) {
-	if err = rec.is(TypeAux); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeAux)
 	m = Aux{c.u64(), c.u64(), c.u64()}
 	return m, rec.done(&c)
 }
@@ -235,10 +226,7 @@ func (rec *Record) SwitchCPUWide() (m ThreadID, err error) {
 }
 
 func (rec *Record) task2(t Type) (m ThreadID, err error) {
-	if err = rec.is(t); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(t)
 	m = ThreadID{c.i32(), c.i32()}
 	return m, rec.done(&c)
 }
@@ -255,10 +243,7 @@ type Namespaces struct {
 
 // Namespaces reads a NAMESPACES record.
 func (rec *Record) Namespaces() (m Namespaces, err error) {
-	if err = rec.is(TypeNamespaces); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeNamespaces)
 	m.PID, m.TID = c.i32(), c.i32()
 	n := c.count(c.u64(), 16)
 	for range n {
@@ -284,10 +269,7 @@ const (
 
 // Ksymbol reads a KSYMBOL record.
 func (rec *Record) Ksymbol() (m Ksymbol, err error) {
-	if err = rec.is(TypeKsymbol); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeKsymbol)
 	m.Addr, m.Len, m.Kind = c.u64(), c.u32(), c.u16()
 	m.Unregister = c.u16()&1 != 0
 	m.Name = c.str()
@@ -303,10 +285,7 @@ type BPFEvent struct {
 
 // BPFEvent reads a BPF_EVENT record.
 func (rec *Record) BPFEvent() (m BPFEvent, err error) {
-	if err = rec.is(TypeBPFEvent); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeBPFEvent)
 	m.Kind, m.Flags, m.ID = c.u16(), c.u16(), c.u32()
 	copy(m.Tag[:], c.take(8))
 	return m, rec.done(&c)
@@ -320,10 +299,7 @@ type Cgroup struct {
 
 // Cgroup reads a CGROUP record.
 func (rec *Record) Cgroup() (m Cgroup, err error) {
-	if err = rec.is(TypeCgroup); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeCgroup)
 	m = Cgroup{c.u64(), c.str()}
 	return m, rec.done(&c)
 }
@@ -338,10 +314,7 @@ type TextPoke struct {
 
 // TextPoke reads a TEXT_POKE record (include/uapi/linux/perf_event.h).
 func (rec *Record) TextPoke() (m TextPoke, err error) {
-	if err = rec.is(TypeTextPoke); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeTextPoke)
 	m.Addr = c.u64()
 	oldLen, newLen := int(c.u16()), int(c.u16())
 	if c.short {
@@ -357,10 +330,7 @@ func (rec *Record) TextPoke() (m TextPoke, err error) {
 // AuxOutputHWID reads an AUX_OUTPUT_HW_ID record: the hardware's id for the
 // event that rec.ID names. CSHWIDOf reads that of a cs_etm event.
 func (rec *Record) AuxOutputHWID() (id uint64, err error) {
-	if err = rec.is(TypeAuxOutputHWID); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeAuxOutputHWID)
 	id = c.u64()
 	return id, rec.done(&c)
 }
@@ -374,10 +344,7 @@ type CallchainDeferred struct {
 
 // CallchainDeferred reads a CALLCHAIN_DEFERRED record.
 func (rec *Record) CallchainDeferred() (m CallchainDeferred, err error) {
-	if err = rec.is(TypeCallchainDeferred); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeCallchainDeferred)
 	m.Cookie = c.u64()
 	m.IPs = c.words(c.u64())
 	return m, rec.done(&c)

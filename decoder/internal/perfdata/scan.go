@@ -95,7 +95,10 @@ func (r *Recording) prescan(p *part) {
 	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
-		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && !r.stepped[steppedAt{p.src, off}]) && !tried[off] {
+		if f.typ == TypeTextPoke && m.pokeSize(off, &f) {
+			continue
+		}
+		if (!ok || f.want > f.span || f.odd() && !followed(src.data, off+f.span, p.end) || !known(f.typ) && !r.stepped[steppedAt{p.src, off}]) && !tried[off] {
 			from, did := m.mend(prev, off)
 			if tried[off] = true; did {
 				off = from

@@ -10,56 +10,59 @@ type Type uint32
 
 // The record types, v6.1 unless a tag stands beside them.
 const (
-	TypeMmap              Type = 1
-	TypeLost              Type = 2
-	TypeComm              Type = 3
-	TypeExit              Type = 4
-	TypeThrottle          Type = 5
-	TypeUnthrottle        Type = 6
-	TypeFork              Type = 7
-	TypeRead              Type = 8
-	TypeSample            Type = 9
-	TypeMmap2             Type = 10
-	TypeAux               Type = 11
-	TypeItraceStart       Type = 12
-	TypeLostSamples       Type = 13
-	TypeSwitch            Type = 14
-	TypeSwitchCPUWide     Type = 15
-	TypeNamespaces        Type = 16
-	TypeKsymbol           Type = 17
-	TypeBPFEvent          Type = 18
-	TypeCgroup            Type = 19
-	TypeTextPoke          Type = 20
-	TypeAuxOutputHWID     Type = 21
-	TypeCallchainDeferred Type = 22 // v6.19
+	TypeMmap Type = 1 + iota
+	TypeLost
+	TypeComm
+	TypeExit
+	TypeThrottle
+	TypeUnthrottle
+	TypeFork
+	TypeRead
+	TypeSample
+	TypeMmap2
+	TypeAux
+	TypeItraceStart
+	TypeLostSamples
+	TypeSwitch
+	TypeSwitchCPUWide
+	TypeNamespaces
+	TypeKsymbol
+	TypeBPFEvent
+	TypeCgroup
+	TypeTextPoke
+	TypeAuxOutputHWID
+	TypeCallchainDeferred // v6.19
+)
 
-	TypeHeaderAttr        Type = 64
-	TypeHeaderEventType   Type = 65
-	TypeHeaderTracingData Type = 66 // followed by its data
-	TypeHeaderBuildID     Type = 67
-	TypeFinishedRound     Type = 68
-	TypeIDIndex           Type = 69
-	TypeAuxtraceInfo      Type = 70
-	TypeAuxtrace          Type = 71 // followed by its data
-	TypeAuxtraceError     Type = 72
-	TypeThreadMap         Type = 73
-	TypeCPUMap            Type = 74
-	TypeStatConfig        Type = 75
-	TypeStat              Type = 76
-	TypeStatRound         Type = 77
-	TypeEventUpdate       Type = 78
-	TypeTimeConv          Type = 79
-	TypeHeaderFeature     Type = 80
-	TypeCompressed        Type = 81
-	TypeFinishedInit      Type = 82
-	TypeCompressed2       Type = 83 // v6.16
-	TypeBPFMetadata       Type = 84 // v6.17
-	TypeSchedstatCPU      Type = 85 // v7.0
-	TypeSchedstatDomain   Type = 86 // v7.0
+// firstUserType is the first type that perf itself writes.
+const firstUserType Type = 64
 
-	// firstUserType is the first type that perf itself writes.
-	firstUserType Type = 64
-	numTypes           = 87
+// The types that perf itself writes.
+const (
+	TypeHeaderAttr = firstUserType + iota
+	TypeHeaderEventType
+	TypeHeaderTracingData // followed by its data
+	TypeHeaderBuildID
+	TypeFinishedRound
+	TypeIDIndex
+	TypeAuxtraceInfo
+	TypeAuxtrace // followed by its data
+	TypeAuxtraceError
+	TypeThreadMap
+	TypeCPUMap
+	TypeStatConfig
+	TypeStat
+	TypeStatRound
+	TypeEventUpdate
+	TypeTimeConv
+	TypeHeaderFeature
+	TypeCompressed
+	TypeFinishedInit
+	TypeCompressed2     // v6.16
+	TypeBPFMetadata     // v6.17
+	TypeSchedstatCPU    // v7.0
+	TypeSchedstatDomain // v7.0
+	numTypes
 )
 
 // typeNames are the names as perf script -D prints them after PERF_RECORD_
@@ -121,42 +124,42 @@ const (
 // The bits of Attr.SampleType (include/uapi/linux/perf_event.h, enum
 // perf_event_sample_format).
 const (
-	SampleIP           = 1 << 0
-	SampleTID          = 1 << 1
-	SampleTime         = 1 << 2
-	SampleAddr         = 1 << 3
-	SampleRead         = 1 << 4
-	SampleCallchain    = 1 << 5
-	SampleID           = 1 << 6
-	SampleCPU          = 1 << 7
-	SamplePeriod       = 1 << 8
-	SampleStreamID     = 1 << 9
-	SampleRaw          = 1 << 10
-	SampleBranchStack  = 1 << 11
-	SampleRegsUser     = 1 << 12
-	SampleStackUser    = 1 << 13
-	SampleWeight       = 1 << 14
-	SampleDataSrc      = 1 << 15
-	SampleIdentifier   = 1 << 16
-	SampleTransaction  = 1 << 17
-	SampleRegsIntr     = 1 << 18
-	SamplePhysAddr     = 1 << 19
-	SampleAux          = 1 << 20
-	SampleCgroup       = 1 << 21
-	SampleDataPageSize = 1 << 22
-	SampleCodePageSize = 1 << 23
-	SampleWeightStruct = 1 << 24
-
-	sampleWeightAny = SampleWeight | SampleWeightStruct
+	SampleIP = 1 << iota
+	SampleTID
+	SampleTime
+	SampleAddr
+	SampleRead
+	SampleCallchain
+	SampleID
+	SampleCPU
+	SamplePeriod
+	SampleStreamID
+	SampleRaw
+	SampleBranchStack
+	SampleRegsUser
+	SampleStackUser
+	SampleWeight
+	SampleDataSrc
+	SampleIdentifier
+	SampleTransaction
+	SampleRegsIntr
+	SamplePhysAddr
+	SampleAux
+	SampleCgroup
+	SampleDataPageSize
+	SampleCodePageSize
+	SampleWeightStruct
 )
+
+const sampleWeightAny = SampleWeight | SampleWeightStruct
 
 // The bits of Attr.ReadFormat (enum perf_event_read_format).
 const (
-	readEnabled = 1 << 0
-	readRunning = 1 << 1
-	readID      = 1 << 2
-	readGroup   = 1 << 3
-	readLost    = 1 << 4
+	readEnabled = 1 << iota
+	readRunning
+	readID
+	readGroup
+	readLost
 )
 
 // The bits of Attr.BranchSampleType that change a branch stack's layout

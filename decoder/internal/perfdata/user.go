@@ -18,10 +18,7 @@ type IDEntry struct {
 // IDIndex reads an ID_INDEX record: u64 number, the entries, and since v6.0
 // as many pairs of guest fields.
 func (rec *Record) IDIndex() (list []IDEntry, err error) {
-	if err = rec.is(TypeIDIndex); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeIDIndex)
 	n := c.count(c.u64(), 32)
 	for range n {
 		list = append(list, IDEntry{ID: c.u64(), Index: c.u64(), CPU: int32(c.u64()), TID: int32(c.u64())})
@@ -62,10 +59,7 @@ func (b *BuildID) Hex() string { return hex.EncodeToString(b.ID) }
 
 // BuildID reads a HEADER_BUILD_ID record.
 func (rec *Record) BuildID() (m BuildID, err error) {
-	if err = rec.is(TypeHeaderBuildID); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeHeaderBuildID)
 	m.Misc = rec.Misc
 	m.PID = c.i32()
 	id := c.take(20)
@@ -121,10 +115,7 @@ type EventUpdate struct {
 
 // EventUpdate reads an EVENT_UPDATE record.
 func (rec *Record) EventUpdate() (m EventUpdate, err error) {
-	if err = rec.is(TypeEventUpdate); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
+	c := rec.cursor(TypeEventUpdate)
 	m.Kind, m.ID = c.u64(), c.u64()
 	switch m.Kind {
 	case 0, 2:

@@ -235,6 +235,18 @@ func unsynced(p coresight.Protocol, data []byte) bool {
 	return len(data) > 0 && (len(data)-len(behind) < least || len(behind) == 0 || behind[0] != 0x80)
 }
 
+// lacks says what a stretch lacks with which a trace unit begins that was switched off
+// meanwhile; "": nothing. So bytes were lost, though no record says so.
+func lacks(st *stream.Stream, data []byte) string {
+	switch p := st.Protocol; {
+	case unsynced(p.Unit, data):
+		return "no sync point"
+	case p.GoesOn != nil && p.GoesOn(st, data):
+		return "no start of tracing"
+	}
+	return ""
+}
+
 // tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
 // -1 where it is not known. Trace IDs are unique in the recording, or only in each sink
 // (perfdata.CSHWID). It is false where none has it, or several have.
@@ -303,8 +315,9 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 	}
 	if at > 0 {
 		s.st.Restarts = append(s.st.Restarts, at)
-		if n := len(s.st.Losses); unsynced(c.Protocol, data) && (n == 0 || s.st.Losses[n-1].Off < at) {
-			s.st.Losses = append(s.st.Losses, stream.Loss{Off: at, End: at, Why: "no sync point", Time: g.time})
+		why := lacks(s.st, data)
+		if n := len(s.st.Losses); why != "" && (n == 0 || s.st.Losses[n-1].Off < at) {
+			s.st.Losses = append(s.st.Losses, stream.Loss{Off: at, End: at, Why: why, Time: g.time})
 		}
 	}
 	for _, x := range breaks {
@@ -345,13 +358,13 @@ func (b *csBuilder) finish() {
 
 // csClock returns how timestamps become the records' time: by TIME_CONV, where
 // every trace unit counts the virtual counter.
-func (f *facts) csClock() coresight.TimeConv {
+func (f *facts) csClock() event.TimeConv {
 	if f.timeConv == nil || f.auxInfo == nil || f.auxInfo.CS == nil {
-		return coresight.TimeConv{}
+		return event.TimeConv{}
 	}
 	for i := range f.auxInfo.CS.CPUs {
 		if f.auxInfo.CS.CPUs[i].TSSource != 1 {
-			return coresight.TimeConv{}
+			return event.TimeConv{}
 		}
 	}
 	return *f.timeConv

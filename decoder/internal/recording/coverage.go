@@ -24,16 +24,16 @@ func patchesOf(f *facts, c *Config, r *perfdata.Recording, take taker) *patchers
 	if c.Kallsyms != "" {
 		path = c.Kallsyms
 	}
-	if path == "" {
+	var k *symbols.Kallsyms
+	if path != "" {
+		k, _ = f.OpenKallsyms(path) // why it cannot be read is told where symbols are read
+	}
+	if k == nil {
 		f.Warnings = append(f.Warnings, Warning{
 			What: f.Name + "+0x0: breakpoints and probes: 0 symbols, need the kernel's: where they were set is not known",
 			Hint: "give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; changes to code may be among them",
 		})
 		return nil
-	}
-	k, err := f.OpenKallsyms(path)
-	if err != nil {
-		return nil // told of where symbols are read
 	}
 	return patchers.New(r, symbols.New(k, nil, nil), func(e *sideband.Record, file string, off int64) error { return take(e, place{file, off}) })
 }

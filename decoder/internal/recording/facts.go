@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -36,7 +35,7 @@ type facts struct {
 
 	// What configure needs, and what missing tells of.
 	auxInfo     *perfdata.AuxInfo
-	timeConv    *coresight.TimeConv
+	timeConv    *event.TimeConv
 	tickFreq    uint64 // of a snapshot's timestamps, Hz; 0: not said
 	attrCount   int
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
@@ -81,7 +80,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 		}
 	case sideband.TypeTimeConv:
 		if e.Mult != 0 && !convertsAlike(f.timeConv, f.auxInfo) {
-			f.timeConv = &coresight.TimeConv{
+			f.timeConv = &event.TimeConv{
 				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
 				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
 			}
@@ -308,20 +307,20 @@ func (f *facts) configure(c *Config) {
 // TIME_CONV record says, or else AUXTRACE_INFO. The TSC has 64 bits, and kernels of
 // x86 never say that it has fewer (arch/x86/events/core.c,
 // arch_perf_update_userpage, v6.1): a record that does is not believed.
-func (f *facts) conversion() (t pt.TimeConv) {
+func (f *facts) conversion() (t event.TimeConv) {
 	if c := f.timeConv; c != nil && (c.Valid || !f.mended || f.auxInfo == nil || f.auxInfo.PT == nil) {
-		return pt.TimeConv{Shift: c.Shift, Mult: c.Mult, Zero: c.Zero, Valid: c.Valid && (!c.Short || c.Mask == math.MaxUint64)}
+		return event.TimeConv{Shift: c.Shift, Mult: c.Mult, Zero: c.Zero, Valid: c.Valid && (!c.Short || c.Mask == math.MaxUint64)}
 	}
 	if f.auxInfo != nil && f.auxInfo.PT != nil {
 		p := f.auxInfo.PT
-		t = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
+		t = event.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
 	}
 	return t
 }
 
 // convertsAlike reports whether TIME_CONV and AUXTRACE_INFO say the same. Then another
 // TIME_CONV is none: a damaged record has become one.
-func convertsAlike(c *coresight.TimeConv, a *perfdata.AuxInfo) bool {
+func convertsAlike(c *event.TimeConv, a *perfdata.AuxInfo) bool {
 	return c != nil && a != nil && a.PT != nil && c.Mult == a.PT.TimeMult && c.Shift == a.PT.TimeShift && c.Zero == a.PT.TimeZero
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
@@ -153,7 +154,7 @@ func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bo
 
 // ticksOf turns ticks of a frequency, Hz, into nanoseconds. Without one they are
 // taken as nanoseconds.
-func ticksOf(freq uint64) (c coresight.TimeConv) {
+func ticksOf(freq uint64) (c event.TimeConv) {
 	const second = 1e9
 	if freq == 0 || freq == second {
 		return c
@@ -164,7 +165,7 @@ func ticksOf(freq uint64) (c coresight.TimeConv) {
 			continue
 		}
 		if mult, _ := bits.Div64(hi, lo, freq); mult <= math.MaxUint32 || shift == 0 {
-			return coresight.TimeConv{Shift: shift, Mult: uint32(min(mult, math.MaxUint32)), Valid: mult > 0}
+			return event.TimeConv{Shift: shift, Mult: uint32(min(mult, math.MaxUint32)), Valid: mult > 0}
 		}
 	}
 }

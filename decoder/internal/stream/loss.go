@@ -2,11 +2,14 @@ package stream
 
 import "github.com/ptdecode/ptdecode/decoder/event"
 
-// CutShort reports whether no bytes behind segment g belong to it, not even the
-// sync point that would close it: it ends at a loss.
-func (st *Stream) CutShort(g *event.Segment) bool {
+// Length returns how many bytes a decoder of segment g needs: its own, and behind them
+// those that may close it. Where it ends at a loss none behind it belong to it.
+func (st *Stream) Length(g *event.Segment) int64 {
 	i := lossBehind(st.Losses, g.End-1)
-	return i < len(st.Losses) && st.Losses[i].Off == g.End
+	if i < len(st.Losses) && st.Losses[i].Off == g.End {
+		return g.End - g.Off
+	}
+	return g.End - g.Off + st.Protocol.Margin
 }
 
 // GapsBefore returns the gaps that losses leave between segment g and the one

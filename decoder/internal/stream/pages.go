@@ -31,6 +31,9 @@ type finding struct {
 
 	host knowledge // see Stream.Host
 
+	spanned sync.Once
+	span    event.Time // see Stream.Time
+
 	pages []*page // those asked for last, the newest first
 	held  int64   // bytes that pages hold
 	most  int64   // bytes that they may hold

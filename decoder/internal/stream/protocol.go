@@ -64,6 +64,10 @@ type Protocol struct {
 	// LastMode returns the mode that buf, which begins with a packet, states
 	// last, isa.ModeUnknown if it states none; nil: segments state theirs.
 	LastMode func(buf []byte) isa.Mode
+	// GoesOn reports whether buf, what a trace unit sent from a sync point on, continues what it
+	// sent before: nothing says that tracing was switched on before something is traced.
+	// nil: what is sent does not tell.
+	GoesOn func(st *Stream, buf []byte) bool
 	// Stamps returns what the first and the last timestamp of a segment of st say,
 	// ns. What comes before the segment happened by first, what comes after it not
 	// before last; 0: nothing says. last is asked for with all. nil: segments state

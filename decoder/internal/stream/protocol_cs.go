@@ -55,16 +55,20 @@ type packetsOf[P any, T packet[P]] struct {
 // cache that is nearest.
 const packetsAtOnce = 1024
 
-// placed returns a packetsOf's fill of a lexer whose packets place tells where they
-// lie.
-func placed[P any](lx interface {
+// placed returns a packetsOf's fill of a lexer whose packets must be told where they lie.
+func placed[P any, T interface {
+	*P
+	PlaceAt(off int64) (end int64)
+}](lx interface {
 	Fill([]P) int
 	Off() int64
-}, place func(q []P, off int64)) func([]P) int {
+}) func([]P) int {
 	return func(q []P) int {
 		off := lx.Off()
 		n := lx.Fill(q)
-		place(q[:n], off)
+		for i := range q[:n] {
+			off = T(&q[i]).PlaceAt(off)
+		}
 		return n
 	}
 }

@@ -131,28 +131,6 @@ func (st *Stream) Segments() iter.Seq[event.Segment] {
 	}
 }
 
-// Time bounds the stream by what its sync points state; event.Always where those
-// of its first 16 MiB state nothing.
-func (st *Stream) Time() event.Time {
-	t := event.Always
-	for g := range st.Segments() {
-		if t.Lo = g.Time.Lo; t.Lo != 0 || g.Off-st.Head > timeReach {
-			break
-		}
-	}
-	if t.Lo == 0 {
-		return t
-	}
-	c := st.Cursor(true)
-	for g, ok := c.Next(); ok; g, ok = c.Next() {
-		if g.Time.Lo != 0 {
-			t.Hi = g.Time.Lo
-			break
-		}
-	}
-	return t
-}
-
 // hostReach is how much of a stream is searched for a sync point that states the
 // host, bytes.
 const hostReach = 16 << 20

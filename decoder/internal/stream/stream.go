@@ -23,7 +23,7 @@ type Stream struct {
 	Name     string                // for messages: "cpu0", "tid12", "id10"
 	File     string                // where it comes from
 	Unit     any                   // what its packets leave out: pt.Config, coresight.Config
-	Clock    coresight.TimeConv    // CoreSight: of its timestamps
+	Clock    event.TimeConv        // CoreSight: of its timestamps
 	Source   string                // CoreSight: the trace source's name, where it has one
 	Core     string                // CoreSight: the core that it traces: name and type
 	Buffer   string                // CoreSight: the buffer's name

@@ -10,7 +10,7 @@ func StatedTargets(streams []*Stream, most int, least uint64) map[uint64]bool {
 		if !st.Executes() {
 			continue
 		}
-		for e := range Events(st) {
+		for e := range Events(st, true) {
 			if len(set) >= most {
 				return set
 			}

@@ -62,15 +62,7 @@ type dump struct {
 // with address and file.
 func dumps(t *testing.T, dir string) (all []dump) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.ini"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, b := range testsize.Files(t, filepath.Join(dir, "*.ini")) {
 		for _, section := range strings.Split(string(b), "\n[") {
 			keys := map[string]string{}
 			for line := range strings.Lines(section) {

@@ -43,3 +43,18 @@ func AllocatesNothing(tb testing.TB, d Decoder, segs ...event.Segment) {
 		tb.Errorf("%v allocations", n)
 	}
 }
+
+// SyncPoints returns the sync points of a stream of size bytes, in order, that points gives
+// of one piece after the other, from the last to the first.
+func (x *Packets[P, PP]) SyncPoints(points interface {
+	Next(from, to int64) (event.SyncPoint, bool)
+}, size, piece int64) (list []event.SyncPoint) {
+	for from := size / piece * piece; from >= 0; from -= piece {
+		var part []event.SyncPoint
+		for s, ok := points.Next(from, from+piece); ok; s, ok = points.Next(s.Off+1, from+piece) {
+			part = append(part, s)
+		}
+		list = append(part, list...)
+	}
+	return list
+}

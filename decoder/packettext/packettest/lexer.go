@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
@@ -182,7 +183,7 @@ func (x *Packets[P, PP]) check(t *testing.T, format int, buf []byte) {
 type filler[P any] interface {
 	Lexer[P]
 	// Fill reads packets into q until it is full or behind the last, and returns
-	// how many. They lack what Place gives them.
+	// how many. They lack what PlaceAt gives them, if packets have that.
 	Fill(q []P) int
 	// Off returns where the next packet lies in its stream, bytes.
 	Off() int64
@@ -235,8 +236,10 @@ func (x *Packets[P, PP]) filled(tb testing.TB, format int, buf []byte, room int)
 // place gives packets that Fill has read the rest of their fields. What it clears must
 // not show in their text or bytes.
 func (x *Packets[P, PP]) place(tb testing.TB, q []P, off int64) {
-	x.Place(q, off)
 	for i := range q {
+		if p, ok := any(&q[i]).(interface{ PlaceAt(off int64) (end int64) }); ok {
+			off = p.PlaceAt(off)
+		}
 		p := q[i]
 		x.Tidy(&p)
 		a, b := PP(&q[i]), PP(&p)
@@ -248,19 +251,54 @@ func (x *Packets[P, PP]) place(tb testing.TB, q []P, off int64) {
 	}
 }
 
-// FindSync fails the test where Find does not find the first sync point: each of
-// cases is bytes, from where they are searched, and where it lies; -1: nowhere.
-func (x *Packets[P, PP]) FindSync(t *testing.T, cases []struct {
-	Name, Buf  string
-	From, Want int
-}) {
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			off, ok := x.Find([]byte(c.Buf), c.From)
-			if ok != (c.Want >= 0) || ok && off != c.Want {
-				t.Errorf("find(%x, %d) = %d, %v, want %d", c.Buf, c.From, off, ok, c.Want)
+// FindSync fails the test where Find does not find the first sync point. It is asked for
+// such as lie at either end, are cut short, or lie before or behind where the search
+// begins. more are bytes of one protocol's, and where the first sync point lies in them; -1:
+// nowhere. A search byte by byte must also find the same, in strings of what sync points
+// consist of with a few other bytes between.
+func (x *Packets[P, PP]) FindSync(t *testing.T, more map[string]int) {
+	t.Helper()
+	size := len(x.Sync)
+	for _, c := range []struct {
+		buf        string
+		from, want int
+	}{
+		{"", 0, -1}, {x.Sync, 0, 0}, {x.Sync[:size-1], 0, -1}, {x.Sync, 1, -1}, {"\x12\x34" + x.Sync, 0, 2},
+		{x.Sync, -9, 0}, {x.Sync, size + 1, -1}, {x.Sync + x.Sync, 1, size}, {x.Sync + "\x02\x23" + x.Sync, 1, size + 2},
+	} {
+		x.finds(t, []byte(c.buf), c.from, c.want)
+	}
+	for buf, want := range more {
+		x.finds(t, []byte(buf), 0, want)
+	}
+	unit := x.Sync[:1] // which sync points repeat
+	if x.Sync[1] != x.Sync[0] {
+		unit = x.Sync[:2]
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3_000 {
+		var buf []byte
+		for len(buf) < 70 {
+			buf = append(buf, strings.Repeat(unit, r.IntN(3*size/2/len(unit)))...)
+			buf = append(buf, [...]byte{x.Sync[0], x.Sync[size-1], 0, 1}[r.IntN(4)])
+		}
+		for from := range buf {
+			want := bytes.Index(buf[from:], []byte(x.Sync))
+			if want >= 0 { // of a longer run the end is the sync point
+				for want += from; bytes.HasPrefix(buf[want+len(unit):], []byte(x.Sync)); {
+					want += len(unit)
+				}
 			}
-		})
+			x.finds(t, buf, from, want)
+		}
+	}
+}
+
+// finds fails the test where Find, from an offset in buf, does not find what lies at want.
+func (x *Packets[P, PP]) finds(t *testing.T, buf []byte, from, want int) {
+	t.Helper()
+	if off, ok := x.Find(buf, from); ok != (want >= 0) || ok && off != want {
+		t.Errorf("find(%x, %d) = %d, %v, want %d", buf, from, off, ok, want)
 	}
 }
 

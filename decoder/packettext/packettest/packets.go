@@ -25,10 +25,9 @@ type Packets[P comparable, PP packet[P]] struct {
 	Sync  string           // what sync points begin with
 	Find  func(buf []byte, from int) (off int, ok bool)
 
-	Refused [][2]string // lines of text that no packet holds, and what the error says; "": one does
-	Dumped  [][2]string // the bytes of a packet of the last format, and its dump
-	Beyond  P           // of NoKind
-	NoKind  fmt.Stringer
+	Refused string       // lines of text that no packet holds, " => " and what the error says; without that, one that a packet does
+	Dumped  [][2]string  // the bytes of a packet of the last format, and its dump
+	NoKind  fmt.Stringer // a kind that the table does not have
 
 	Random func(r *rand.Rand, format int) P // a packet that the lexer can give
 	Put    func(p *P, off int64, size int)  // sets where such a packet lies and how long it is, bytes
@@ -38,10 +37,9 @@ type Packets[P comparable, PP packet[P]] struct {
 	Most   int                              // bytes that the encoder makes of it at most
 	Bytes  func(r *rand.Rand) byte          // of streams in which many packets can be read at a time
 
-	// Of lexers that can Fill: a packet of which every field is wrong, the
-	// protocol's Place, and what clears the fields that Fill leaves open.
+	// Of lexers that can Fill: a packet of which every field is wrong, and what clears the
+	// fields that Fill and PlaceAt leave open.
 	Dirty P
-	Place func(q []P, off int64)
 	Tidy  func(p *P)
 }
 

@@ -126,10 +126,20 @@ func (x *Packets[P, PP]) TextGives(t *testing.T, c *textCase, p P) {
 // another reason.
 func (x *Packets[P, PP]) refuses(t *testing.T) {
 	codec := x.Codec(x.Formats - 1)
-	for _, c := range x.Refused {
-		_, _, err := codec.Parse(c[0])
-		if c[1] == "" && err != nil || c[1] != "" && (err == nil || !strings.Contains(err.Error(), c[1])) {
-			t.Errorf("Parse(%q): %v, want %q", c[0], err, c[1])
+	digits := "two hex digits"
+	if x.halves() {
+		digits = "need half bytes"
+	}
+	unknown := codec.Table[1].Text + "x"
+	lines := x.Refused + " => empty line\nbad => " + digits + "\nbad zz => " + digits + "\n" +
+		unknown + " 1 => \"" + unknown + "\": no packet has that name\n"
+	for line := range strings.Lines(lines) {
+		text, want, wrong := strings.Cut(strings.Trim(line, "\t\n"), " => ")
+		if text == "" && !wrong {
+			continue
+		}
+		if _, _, err := codec.Parse(text); wrong != (err != nil) || wrong && !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %q", text, err, want)
 		}
 	}
 	_, err := codec.Assemble(nil, codec.Table[1].Text+" # no more\n\n nonsense\n")
@@ -146,7 +156,8 @@ func (x *Packets[P, PP]) dumps(t *testing.T) {
 			t.Errorf("%x: %q, want %q", c[0], PP(&p), c[1])
 		}
 	}
-	if s := PP(&x.Beyond).String() + x.NoKind.String(); s != "??" {
+	beyond := x.Odd(len(x.Codec(0).Table), 0)
+	if s := PP(&beyond).String() + x.NoKind.String(); s != "??" {
 		t.Errorf("beyond the kinds: %q, want ??", s)
 	}
 }

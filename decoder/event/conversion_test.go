@@ -1,7 +1,9 @@
-package coresight
+package event
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -35,6 +37,31 @@ func TestTimeConv(t *testing.T) {
 	} {
 		if lo, hi := c.conv.Lo(c.ticks), c.conv.Hi(c.ticks); lo != c.lo || hi != c.hi {
 			t.Errorf("%+v of %d: [%d, %d], want [%d, %d]", c.conv, c.ticks, lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+// slowNS is TimeConv.NS in numbers of any size: the definition.
+func slowNS(c *TimeConv, t uint64) uint64 {
+	if !c.Valid {
+		return t
+	}
+	v := new(big.Int).SetUint64(t)
+	v.Mul(v, big.NewInt(int64(c.Mult)))
+	v.Rsh(v, uint(c.Shift))
+	v.Add(v, new(big.Int).SetUint64(c.Zero))
+	return v.And(v, new(big.Int).SetUint64(^uint64(0))).Uint64()
+}
+
+// TestTimeConvNS holds the conversion against its definition. It would catch a
+// product that is cut to 64 bits, and a sum that does not wrap.
+func TestTimeConvNS(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200000 {
+		c := TimeConv{Shift: uint16(r.IntN(100)), Mult: r.Uint32(), Zero: r.Uint64(), Valid: r.IntN(10) != 0}
+		tick := r.Uint64() >> r.IntN(64)
+		if got, want := c.NS(tick), slowNS(&c, tick); got != want {
+			t.Fatalf("%+v of %d: %d, want %d", c, tick, got, want)
 		}
 	}
 }

@@ -1,15 +1,15 @@
-package coresight
+package event
 
 import (
 	"math"
 	"math/bits"
 )
 
-// TimeConv turns the ticks of trace timestamps into nanoseconds of the recording's
-// clock. That is Zero + (ticks × Mult >> Shift), the product in 128 bits, the sum
-// modulo 2^64 (Zero may stand for a negative number). Linux,
-// include/uapi/linux/perf_event.h (time_zero, time_mult, time_shift of struct
-// perf_event_mmap_page), v6.12. The zero value takes ticks as nanoseconds.
+// TimeConv turns ticks of a trace's clock into nanoseconds of the recording's clock.
+// That is Zero + (ticks × Mult >> Shift), the product in 128 bits, the sum modulo 2^64
+// (Zero may stand for a negative number). Linux, include/uapi/linux/perf_event.h
+// (time_zero, time_mult, time_shift of struct perf_event_mmap_page), v6.12. The zero
+// value takes ticks as nanoseconds.
 //
 // A counter may be narrower than 64 bits, and had passed Cycles when the recording
 // began. Its ticks are those behind Cycles, modulo the counter: first they become
@@ -25,8 +25,11 @@ type TimeConv struct {
 	Valid  bool   // false: ticks are taken as nanoseconds
 }
 
-// ns converts ticks.
-func (c TimeConv) ns(t uint64) uint64 {
+// NS returns the moment of tick t in nanoseconds, rounded down.
+func (c *TimeConv) NS(t uint64) uint64 {
+	if !c.Valid {
+		return t
+	}
 	if c.Short {
 		t = c.Cycles + (t-c.Cycles)&c.Mask
 	}
@@ -40,19 +43,19 @@ func (c TimeConv) ns(t uint64) uint64 {
 // Lo returns a moment in nanoseconds that is not after tick t. It is one less than
 // the conversion says: whoever stamped the other records of the recording may have
 // rounded otherwise.
-func (c TimeConv) Lo(t uint64) uint64 {
+func (c *TimeConv) Lo(t uint64) uint64 {
 	if !c.Valid || t == 0 {
 		return t
 	}
-	ns := c.ns(t)
+	ns := c.NS(t)
 	return ns - min(ns, 1)
 }
 
 // Hi returns a moment in nanoseconds that is not before tick t.
-func (c TimeConv) Hi(t uint64) uint64 {
+func (c *TimeConv) Hi(t uint64) uint64 {
 	if !c.Valid || t == math.MaxUint64 {
 		return t
 	}
-	ns := c.ns(t)
+	ns := c.NS(t)
 	return ns + min(math.MaxUint64-ns, 1)
 }

@@ -3,8 +3,73 @@ package decoder
 import (
 	"errors"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
+
+// By these names a program meets what packages below this one declare: first what is
+// opened, then what a session tells of it, then what a sink takes.
+
+// RawTrace is a file of bare trace, at Path: the trace of CPU, in a Protocol that has
+// a RawFlag, such as IntelPT. That of a CoreSight unit has its configuration, a
+// coresight.Config, and its trace ID too; its CPU is -1.
+type RawTrace = recording.RawTrace
+
+// CodeFile is a file of machine code, at Path. Addr is where its first byte lies in
+// memory; an ELF file's addresses are shifted by it.
+type CodeFile = recording.CodeFile
+
+// Filter is one address range by which the trace unit filtered: from Lo to Hi, both
+// included. With File they are offsets in that file, bytes, else addresses of the
+// kernel. Stop is set if tracing stops where the range is entered. Otherwise code
+// outside of all such ranges is not traced.
+type Filter = addrfilter.Filter
+
+// Guest is the virtual machine of the process PID, and the Recording that was made inside
+// of it: a perf.data file or directory, with the guest's own /proc/kcore and
+// /proc/kallsyms. Its times and the Offset, ns, give the host's. Without HasOffset the
+// offset is found from the trace, if it tells.
+type Guest = inject.Guest
+
+// CallError is a Config that does not fit what it names: What says how. Not the
+// recording is at fault, but what was asked for.
+type CallError = recording.CallError
+
+// Protocol is a trace protocol: its Name, and RawFlag, the command's flag that names
+// a file of bare trace, "" if bare trace cannot be read.
+type Protocol = stream.Protocol
+
+// IntelPT is Intel Processor Trace (Intel SDM, volume 3C, chapter "Intel Processor
+// Trace").
+var IntelPT = stream.IntelPT
+
+// Meta is what a recording says of itself: host, kernel, CPU, perf's command line, how
+// Intel PT was configured, how many records of each type there are.
+type Meta = recording.Meta
+
+// KindSnapshot is the Meta.Kind of an Arm snapshot: trace buffers, without records.
+const KindSnapshot = recording.KindSnapshot
+
+// Warning is something missing or doubtful that leaves the rest readable: What, and in
+// Hint what to do. Doubt is set if what is decoded may be wrong or not whole, Damage if
+// something is there that cannot be read.
+type Warning = recording.Warning
+
+// Buffer is a trace buffer of a snapshot: Name, File, Format, and Size in bytes. Read
+// is set if Config asks for its trace, Missing if its file cannot be read.
+type Buffer = recording.Buffer
+
+// Stream is the trace of one source, a CPU or a thread: its Name, for messages; its CPU
+// and TID, -1 where it has none; of CoreSight the trace ID. Its Index is what Query,
+// Gap and Batch call it.
+type Stream = stream.Stream
+
+// PacketLister gives the packets of a Stream one by one, as text: Stream.EachPacket
+// yields one at each packet of the stream, with the packet's first bytes.
+type PacketLister = stream.PacketLister
 
 // ErrStop, returned by a sink, ends a flow without an error.
 var ErrStop = errors.New("decoder: stop")

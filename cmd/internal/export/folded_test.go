@@ -1,0 +1,92 @@
+package export
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// stacksIn returns the stacks of a recording and what they weigh: in all of it, or in a window.
+func stacksIn(t *testing.T, c decoder.Config, window string) (stacks map[string]uint64, sum uint64) {
+	t.Helper()
+	h := testHost(c, io.Discard)
+	all := h.Filters
+	h.Filters = func(c *cobra.Command) func(*decoder.Session) (*host.Filter, error) {
+		return func(s *decoder.Session) (*host.Filter, error) {
+			f, err := all(c)(s)
+			if err == nil && window != "" {
+				f.Options.From, f.Options.Until, err = filter.Times(s, window)
+				f.Query = decoder.Query{From: f.Options.From, Until: f.Options.Until, Bounds: true}
+			}
+			return f, err
+		}
+	}
+	file := filepath.Join(t.TempDir(), "folded")
+	runVerb(t, New(h), "--with-ambiguous", "-o", "folded:"+file)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks = map[string]uint64{}
+	for line := range strings.Lines(string(b)) {
+		at := strings.LastIndexByte(line, ' ')
+		n, err := strconv.ParseUint(strings.TrimSpace(line[at:]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stacks[line[:at]] += n
+		sum += n
+	}
+	return stacks, sum
+}
+
+// TestFoldedWindow would catch a stack of a window that never was: one that lacks the calls which
+// were in progress as the window began, and does not say so. It would catch instructions of
+// before the window, from where calls are followed.
+func TestFoldedWindow(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")}
+	whole, _ := stacksIn(t, c, "")
+	s, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, window := range []string{"40%-45%", "1%-2%", "99%-100%"} {
+		q := decoder.Query{Bounds: true}
+		f, err := (&filter.Flags{Time: window}).Resolve(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Query(&q)
+		x, err := report.Summarise(t.Context(), s, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stacks, sum := stacksIn(t, c, window)
+		if sum != x.Instructions || sum == 0 {
+			t.Errorf("%s: stacks of %d instructions, %d ran", window, sum, x.Instructions)
+		}
+		unseen := uint64(0)
+		for k, n := range stacks {
+			if strings.Contains(k, ";"+filter.NotSeen) {
+				unseen += n
+			} else if whole[k] < n {
+				t.Errorf("%s: %s: %d instructions, %d in all", window, k, n, whole[k])
+			}
+		}
+		if unseen*4 > sum {
+			t.Errorf("%s: of %d instructions of %d callers were not seen", window, unseen, sum)
+		}
+	}
+}
