@@ -40,6 +40,7 @@ type device struct {
 	ring    int                  // size of a buffer that is overwritten, bytes; 0: none is
 	syncs   string               // comes before each sync point of the trace units
 	frames  bool                 // one sink for all CPUs, which CPU 0 empties
+	apart   bool                 // frames, and a CPU's alone in each AUX record
 	old     bool                 // blocks are called those of ETMv4s, without TRCDEVARCH
 	least   int                  // percent of the instructions that are claimed
 }
@@ -131,6 +132,9 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 		}
 		a := &areas[len(areas)-1]
 		for _, part := range d.parts(&sources[i], trace) {
+			if d.apart {
+				part = inFrames(t, &sim.Run{CPUs: append(make([]sim.CPU, i), sim.CPU{Trace: part})})
+			}
 			ignore := make([]byte, d.pad)
 			for k := range ignore {
 				ignore[k] = 0x70
@@ -142,7 +146,7 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 			a.data = bin(a.data, ignore, part)
 			time += 1000
 			flags, at := d.flags|auxRaw, from
-			if d.frames {
+			if d.frames || d.apart {
 				flags = d.flags
 			}
 			if d.ring > 0 {
@@ -215,6 +219,10 @@ func TestDevices(t *testing.T) {
 		{name: "thread", thread: true, least: 95},
 		{name: "blocks of an older recorder", old: true, least: 95},
 		{name: "frames", frames: true, least: 95},
+		{name: "frames apart", apart: true, least: 95},
+		{name: "frames apart, thread", apart: true, thread: true, least: 95},
+		{name: "frames apart, thread, cut", apart: true, thread: true, cut: 997},
+		{name: "frames apart, thread, holes between sync points", apart: true, thread: true, holes: true},
 		{name: "frames, cut", frames: true, cut: 1024},
 		{name: "frames, cut, truncated", frames: true, cut: 2048, flags: auxTruncated},
 		{name: "frames, begin inside of a packet", frames: true, drop: 16},

@@ -160,10 +160,10 @@ func (x *slowTwin) tells(t event.Time, path []uint64) (told []uint64) {
 		fall := ip + uint64(in.Len)
 		if waypoints.Has(in.Class) {
 			bit := uint64(2) // an interrupt behind it: the path does not say which
-			switch next {
-			case fall:
+			switch {
+			case next == fall && in.Class == isa.Cond:
 				bit = 0
-			case in.Target:
+			case next == fall, next == in.Target: // a barrier goes straight on and is executed
 				bit = 1
 			}
 			told = append(told, bit)
@@ -204,6 +204,10 @@ func TestTells(t *testing.T) {
 	for _, name := range []string{"kprobes", "ftrace"} {
 		s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", name, "perf.data")})
 		tellsAll(t, name, s, flowed(t, s, prints{}))
+	}
+	for _, name := range armWindows() {
+		o := readWindow(t, name)
+		tellsAll(t, name, o.session, flowed(t, o.session, prints{}))
 	}
 }
 

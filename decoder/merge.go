@@ -31,9 +31,15 @@ type merger struct {
 type merging struct {
 	*flow.Batch
 	size   int64 // bytes that the batch takes
-	pieces []piece
-	next   int // of pieces
+	job    *job
+	pieces []piece // of those that are cut
+	next   int     // of pieces
+	cut    [2]int  // ranges and notes that are in pieces, or were
 }
+
+// atOnce is how many pieces are cut at once: few, so that the ranges are still at hand as the sink
+// takes them. In reverse the last comes first, so all are.
+const atOnce = 256
 
 // piece is a stretch of a batch with one time.
 type piece struct {
@@ -74,17 +80,21 @@ func (m *merger) pull(ln *lane) error {
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
-		m.cut(c, ln, j)
-		ln.head = append(ln.head, c)
+		*c = merging{Batch: b, size: batchSize(b), job: j, pieces: c.pieces[:0]}
+		if ln.head = append(ln.head, c); len(ln.head) == 1 {
+			m.cut(c, ln)
+		}
 	}
 	return nil
 }
 
-// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
-func (m *merger) cut(c *merging, ln *lane, j *job) {
-	nr, nn := len(c.Ranges), len(c.Notes)
-	for r, n := 0, 0; r < nr || n < nn; {
+// cut cuts more of c, the first batch of ln, into pieces, in the order in which they are handed on. It
+// returns whether there was more.
+func (m *merger) cut(c *merging, ln *lane) bool {
+	nr, nn, j := len(c.Ranges), len(c.Notes), c.job
+	c.pieces, c.next = c.pieces[:0], 0
+	r, n := c.cut[0], c.cut[1]
+	for (r < nr || n < nn) && (m.q.Reverse || len(c.pieces) < atOnce) {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
 		var t event.Time
 		if n < nn && c.Notes[n].At <= r {
@@ -104,6 +114,7 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 		p.key, p.ranges[1], p.notes[1] = t.Lo, r, n
 		c.pieces = append(c.pieces, p)
 	}
+	c.cut = [2]int{r, n}
 	if m.q.Reverse {
 		slices.Reverse(c.pieces)
 	}
@@ -119,6 +130,7 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 		ln.key = max(ln.key, p.key)
 		p.key = ln.key
 	}
+	return len(c.pieces) > 0
 }
 
 // noteTime returns when note n of c lies, as far as it says so: no later than
@@ -216,11 +228,14 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 	m.lend(c, c.pieces[first:c.next])
 	ln.items, ln.given = ln.items+items(&m.part), c.pieces[c.next-1].key
 	err := m.to.Flow(&m.part)
-	if c.next == len(c.pieces) {
+	if c.next == len(c.pieces) && !m.cut(c, ln) {
 		ln.head = slices.Delete(ln.head, 0, 1)
 		m.recycle(c.Batch, c.size)
-		c.Batch = nil
+		c.Batch, c.job = nil, nil
 		m.free = append(m.free, c)
+		if len(ln.head) > 0 {
+			m.cut(ln.head[0], ln)
+		}
 	}
 	return err
 }

@@ -187,6 +187,20 @@ func (w *alikeTwin) alike(got []step, i, end int, want []sim.Retired, k int) (n,
 	return 0, 0, false
 }
 
+// follow is alike for flows that may part and meet more than once. It goes on until they meet
+// at claim to or behind it, at next and at.
+func (w *alikeTwin) follow(got []step, i, to, end int, want []sim.Retired, k int) (next, at int, ok bool) {
+	for {
+		for i < to && k < len(want) && got[i].ip == want[k].IP {
+			i, k = i+1, k+1
+		}
+		n, m, ok := w.alike(got, i, end, want, k)
+		if i, k = i+n, k+m; !ok || i >= to {
+			return i, k, ok
+		}
+	}
+}
+
 // TestAlikeTwin would catch wrong claims that are said to be beyond any decoder although
 // the trace tells them, and the reverse. A jump that was a NOP leads around code with a
 // branch, with a call, or with nothing that the trace tells of.

@@ -281,13 +281,14 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 	k, end := 0, 0 // of want: what comes next; of got: the end of a run of claims
 	free, fresh := true, true
 	vague := false                      // the run of claims follows one of ambiguous instructions
+	var since anchor                    // behind what was settled last, with no gap since; 0: there is none
 	cause, before := byInputs, byInputs // of the wrong claims at hand; of those since the last gap
 	for i := 0; i < len(got); i++ {
 		x := &got[i]
 		if x.gap != nil || x.v == flow.Ambiguous {
 			if x.gap != nil {
 				c.gaps++
-				before = byInputs
+				before, since = byInputs, anchor{}
 			} else {
 				c.ambiguous++
 			}
@@ -312,6 +313,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 		if !free && k < len(want) && want[k].IP == x.ip {
 			c.settled, fresh = c.settled+1, false
 			k++
+			since = anchor{i + 1, k}
 			continue
 		}
 		if !free || fresh {
@@ -344,13 +346,32 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 				cause = byNobody
 			}
 			before = cause
-			if cause != byInputs && !free {
-				if n, m, ok := twin.alike(got, i, end, want, k); ok {
-					c.claims, c.alike = c.claims+max(n, 1)-1, c.alike+n
-					if n == 0 {
-						c.settled++
+			if cause != byInputs && (!free || since.printed > 0) {
+				reach := end // what is ambiguous may lie before the place where they meet
+				for reach < len(got) && got[reach].gap == nil {
+					reach++
+				}
+				from, at := i, k
+				if free {
+					from, at = since.printed, since.executed
+				}
+				if next, at, ok := twin.follow(got, from, i, reach, want, at); ok {
+					for j := i; j < next; j++ {
+						switch {
+						case got[j].v == flow.Ambiguous:
+							c.ambiguous++
+						case j > i:
+							c.claims, c.alike = c.claims+1, c.alike+1
+						default:
+							c.alike++
+						}
 					}
-					i, k, fresh = i+max(n, 1)-1, k+m+max(1-n, 0), false
+					if next == i {
+						c.settled++
+						next, at = next+1, at+1
+					}
+					i, k, free, fresh = next-1, at, false, false
+					since = anchor{next, at}
 					continue
 				}
 			}

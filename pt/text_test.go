@@ -2,7 +2,6 @@ package pt
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
@@ -14,31 +13,31 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Name: "pt", Doc: "intel-pt", Formats: 1, Sync: psb, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec },
 	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
-	Refused: [][2]string{
-		{"tip 1: 0x10000", "does not fit a size of 1"},
-		{"tip 5: 0x1", "a size of 1, 2, 3, 4, 6"},
-		{"tip 7: 0x1", "a size of 1, 2, 3, 4, 6"},
-		{"tip 0x1", "a size of 1, 2, 3, 4, 6"},
-		{"tip 2:", "need a size and a value"},
-		{"tnt", "no packet holds that"},
-		{"tnt ttttttt", "no packet holds that"},
-		{"tnt tx", `results: 'x'`},
-		{"tnt.long " + strings.Repeat("t", 48), "48 letters"},
-		{"mtc", "ctc is missing"},
-		{"mtc 0x100", "does not fit"},
-		{"mtc 1 2", `"2" is too much`},
-		{"mtc one", `"one" is no number`},
-		{"vmcs 0x1001", "does not fit"},
-		{"pip 0x10", "does not fit"},
-		{"ptw 5 0x1", "need 4 or 8"},
-		{"ptw 4 0x100000000", "no packet holds that"},
-		{"bip 3 1 0x1", "size: 3, need 4 or 8"},
-		{"mode 0 0x1", "no packet holds that"},
-		{"cyc 1 length 1", "no packet holds that"},
-		{"trig 0x1 icnt 5", "no packet holds that"},
-		{"pad 8", "no packet holds that"},
-		{"pad 0", "need 1 at least"},
-	},
+	Refused: `
+		tip 1: 0x10000 => does not fit a size of 1
+		tip 5: 0x1 => a size of 1, 2, 3, 4, 6
+		tip 7: 0x1 => a size of 1, 2, 3, 4, 6
+		tip 0x1 => a size of 1, 2, 3, 4, 6
+		tip 2: => need a size and a value
+		tnt => no packet holds that
+		tnt ttttttt => no packet holds that
+		tnt tx => results: 'x'
+		tnt.long tttttttttttttttttttttttttttttttttttttttttttttttt => 48 letters
+		mtc => ctc is missing
+		mtc 0x100 => does not fit
+		mtc 1 2 => "2" is too much
+		mtc one => "one" is no number
+		vmcs 0x1001 => does not fit
+		pip 0x10 => does not fit
+		ptw 5 0x1 => need 4 or 8
+		ptw 4 0x100000000 => no packet holds that
+		bip 3 1 0x1 => size: 3, need 4 or 8
+		mode 0 0x1 => no packet holds that
+		cyc 1 length 1 => no packet holds that
+		trig 0x1 icnt 5 => no packet holds that
+		pad 8 => no packet holds that
+		pad 0 => need 1 at least
+	`,
 	Dumped: [][2]string{
 		{"\x71\x10\x00\x40\x00\x00\x00", "TIP.PGE 3: 0x400010"},
 		{"\x01", "TIP.PGD"},

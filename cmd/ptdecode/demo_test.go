@@ -92,6 +92,7 @@ func demoFiles(check func(error)) map[string][]byte {
 	files := map[string][]byte{}
 	page := bytes.Repeat([]byte{0xcc}, 0x100)
 	var syms strings.Builder
+	fmt.Fprintf(&syms, "%016x T _text\n", uint64(demoBase)) // where it begins, as in every kernel
 	for _, c := range demoCode {
 		b, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
 		check(err)

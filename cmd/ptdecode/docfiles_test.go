@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,10 +23,19 @@ func docFiles(t *testing.T, name string) {
 	if name != "docs/recipes.md" { // which makes that of the demonstration
 		docRun(t, "ptdecode demo --keep demo")
 		docRun(t, "ptdecode bundle --pt 0:demo/cpu0.pt --pt 1:demo/cpu1.pt --kcore demo/kcore --kallsyms demo/kallsyms --events demo/events.jsonl -o demo.tar.zst")
+		if name == "docs/scale.md" {
+			docShell(t)
+		}
 		if name == "docs/exports.md" {
 			docProgram(t)
+			docVmlinux(t)
 		}
 		return
+	}
+	docProgram(t)
+	docVmlinux(t)
+	if dir := os.Getenv("PTDECODE_DATA"); dir != "" {
+		check(os.CopyFS("real-arm", os.DirFS(filepath.Join(dir, "real-arm"))))
 	}
 	guest := perfFile{noAux: true}
 	host, err := pt.Assemble(nil, docHost)
@@ -50,6 +60,14 @@ func docFiles(t *testing.T, name string) {
 	if out := docRun(t, "ptdecode bundle -q --pt work/cpu0.pt --text work/code.bin@0xffffffff81000000 --kallsyms work/kallsyms --events work/events.jsonl -o work.tar.zst"); out != "" {
 		t.Fatal(out)
 	}
+}
+
+// docShell has programs that run others find ptdecode.
+func docShell(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	must(t)(os.WriteFile(filepath.Join(dir, "ptdecode"), []byte("#!/bin/sh\nexec "+process+" \"$@\"\n"), 0o777))
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // The recording work.tar.zst: a worker calls a function that loops. Its clock steps

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/pt"
@@ -35,7 +37,7 @@ func docProgram(t *testing.T) {
 	attr := fields(uint32(8), uint32(64), uint64(0x600), make([]byte, 24), uint64(1<<33), make([]byte, 16)) // asks for TEXT_POKE records
 	check(os.Mkdir("prog", 0o777))
 	for file, b := range map[string][]byte{
-		"prog/prog":    elfFile(base, code, syms, names, docDWARF(base, uint64(len(code)), 5, 2, 2, 5, 2, 1, 1)...),
+		"prog/prog":    elfFile(base, code, syms, names, docDWARF("prog.s", base, uint64(len(code)), 5, 2, 2, 5, 2, 1, 1)...),
 		"prog/cpu0.pt": trace,
 		"prog.s":       []byte(docSource),
 		"prog/events.jsonl": fmt.Appendf(nil, `{"type":"stream","version":1}
@@ -54,15 +56,38 @@ func docProgram(t *testing.T) {
 	}
 }
 
-// docDWARF gives the sections .debug_abbrev, .debug_info and .debug_line of a file prog.s in
+// docVmlinux makes vmlinux: the kernel of the demonstration, with a symbol and a source line
+// for each of its functions.
+func docVmlinux(t *testing.T) {
+	t.Helper()
+	page := bytes.Repeat([]byte{0xcc}, 0x100)
+	var syms []byte
+	var lens []byte
+	names := []byte("\x00_text\x00")
+	syms = fields(append(syms, make([]byte, 24)...), uint32(1), uint8(1<<4), uint8(0), uint16(1), uint64(demoBase), uint64(0))
+	for i, c := range demoCode {
+		b, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
+		must(t)(err)
+		if len(b) == 0 {
+			continue // where the kernel ends
+		}
+		copy(page[c.off:], b)
+		syms = fields(syms, uint32(len(names)), uint8(1<<4|2), uint8(0), uint16(1), uint64(demoBase+c.off), uint64(len(b)))
+		names = append(append(names, c.name...), 0)
+		lens = append(lens, byte(demoCode[i+1].off-c.off))
+	}
+	must(t)(os.WriteFile("vmlinux", elfFile(demoBase, page, syms, names, docDWARF("kernel.S", demoBase, uint64(len(page)), lens...)...), 0o666))
+}
+
+// docDWARF gives the sections .debug_abbrev, .debug_info and .debug_line of a source file in
 // DWARF 4. Its code is size bytes from addr on; line i+1 is the next lens[i] bytes.
-func docDWARF(addr, size uint64, lens ...byte) [][]byte {
+func docDWARF(source string, addr, size uint64, lens ...byte) [][]byte {
 	le := binary.LittleEndian
 	abbrev := []byte{1, 0x11, 0, 0x03, 0x08, 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, 0} // a unit: name, stmt_list, low_pc, high_pc
-	body := append([]byte{4, 0, 0, 0, 0, 0, 8, 1}, "prog.s\x00\x00\x00\x00\x00"...)
+	body := append([]byte{4, 0, 0, 0, 0, 0, 8, 1}, source+"\x00\x00\x00\x00\x00"...)
 	body = le.AppendUint64(le.AppendUint64(body, addr), size)
 	info := append(le.AppendUint32(nil, uint32(len(body))), body...)
-	head := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0}, "prog.s\x00\x00\x00\x00\x00"...)
+	head := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0}, source+"\x00\x00\x00\x00\x00"...)
 	program := append(le.AppendUint64([]byte{0, 9, 2}, addr), 1) // set_address, copy
 	for i, n := range lens {
 		program = append(program, 2, n) // advance_pc

@@ -102,7 +102,7 @@ func TestInterrupted(t *testing.T) {
 func TestVerbAlone(t *testing.T) {
 	whole := theRoot()
 	for i, v := range verbs() {
-		if v.all {
+		if v.all() {
 			continue
 		}
 		root := newRoot(&app{ui: newUI(&bytes.Buffer{}, &bytes.Buffer{})}, v.name)

@@ -89,7 +89,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 // needed returns the verbs that a call needs: its own, or all.
 func needed(args []string) []verb {
 	all := verbs()
-	i := slices.IndexFunc(all, func(v verb) bool { return len(args) > 0 && args[0] == v.name && !v.all })
+	i := slices.IndexFunc(all, func(v verb) bool { return len(args) > 0 && args[0] == v.name && !v.all() })
 	if i < 0 {
 		return all
 	}
@@ -126,40 +126,44 @@ func plain(err error) string {
 type verb struct {
 	name string
 	make func(*app) *cobra.Command
-	all  bool // it looks at all verbs
+}
+
+// all reports whether v looks at all verbs.
+func (v *verb) all() bool {
+	return slices.Contains([]string{"explain", "completion", "docs", "config"}, v.name)
 }
 
 // verbs returns the command's verbs, in the order of its help, and the topics of help. These
 // are no verbs: they do nothing.
 func verbs() []verb {
 	return []verb{
-		{"info", newInfoCmd, false},
-		{"flow", newFlowCmd, false},
-		{"summary", newSummaryCmd, false},
-		{"calls", newCallsCmd, false},
-		{"hot", newHotCmd, false},
-		{"packets", newPacketsCmd, false},
-		{"pokes", newPokesCmd, false},
-		{"diff", newDiffCmd, false},
-		{"step", newStepCmd, false},
-		{"text", newTextCmd, false},
-		{"check", newCheckCmd, false},
-		{"events", newEventsCmd, false},
-		{"export", newExportCmd, false},
-		{"profile", func(a *app) *cobra.Command { return profile.New(a.host()) }, false},
-		{"bundle", newBundleCmd, false},
-		{"merge", newMergeCmd, false},
+		{"info", newInfoCmd},
+		{"flow", newFlowCmd},
+		{"summary", newSummaryCmd},
+		{"calls", newCallsCmd},
+		{"hot", newHotCmd},
+		{"packets", newPacketsCmd},
+		{"pokes", newPokesCmd},
+		{"diff", newDiffCmd},
+		{"step", newStepCmd},
+		{"text", newTextCmd},
+		{"check", newCheckCmd},
+		{"events", newEventsCmd},
+		{"export", newExportCmd},
+		{"profile", func(a *app) *cobra.Command { return profile.New(a.host()) }},
+		{"bundle", newBundleCmd},
+		{"merge", newMergeCmd},
 		{"view", func(a *app) *cobra.Command {
 			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
-		}, false},
-		{"record", newRecordCmd, false},
-		{"explain", func(*app) *cobra.Command { return explain.New() }, true},
-		{"demo", newDemoCmd, false},
-		{"completion", func(*app) *cobra.Command { return completion.New() }, true},
-		{"version", func(*app) *cobra.Command { return version.New(linked) }, false},
-		{"docs", newDocsCmd, true},
-		{"words", func(*app) *cobra.Command { return explain.WordsTopic() }, false},
-		{"config", newConfigTopic, true},
+		}},
+		{"record", newRecordCmd},
+		{"explain", func(*app) *cobra.Command { return explain.New() }},
+		{"demo", newDemoCmd},
+		{"completion", func(*app) *cobra.Command { return completion.New() }},
+		{"version", func(*app) *cobra.Command { return version.New(linked) }},
+		{"docs", newDocsCmd},
+		{"words", func(*app) *cobra.Command { return explain.WordsTopic() }},
+		{"config", newConfigTopic},
 	}
 }
 

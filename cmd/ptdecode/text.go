@@ -178,7 +178,8 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	for _, n := range o.syms {
 		y, ok := s.FindSymbol(n)
 		if !ok {
-			return nil, &hinted{fmt.Errorf("--sym %s: no such symbol", n), "name an address with --range A-B, or give symbols with --kallsyms FILE"}
+			functions, _, _ := decoder.NamesIn(s)
+			return nil, usagef("--sym %s: no such symbol%s: give symbols with --kallsyms FILE, or an address with --range A-B", n, filter.Nearest(n, functions))
 		}
 		list = append(list, stretch{n, addrRange{y.Addr, y.Len}})
 	}

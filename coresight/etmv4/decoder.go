@@ -2,6 +2,7 @@ package etmv4
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -125,21 +126,7 @@ func (d *Decoder) Next(e *event.Event) bool {
 // Fill writes the next events to q, every field of them, and returns how many:
 // fewer than len(q) only at the segment's end. It gives what as many calls of
 // Next would.
-func (d *Decoder) Fill(q []event.Event) int {
-	n := 0
-	for n < len(q) {
-		if d.plain() {
-			if n += d.fastEvents(q[n:]); n == len(q) {
-				break
-			}
-		}
-		if !d.Next(&q[n]) {
-			break
-		}
-		n++
-	}
-	return n
-}
+func (d *Decoder) Fill(q []event.Event) int { return wire.Fill(q, d.fastEvents, d.Next) }
 
 // marks reports whether the trace unit says by markers what its timestamps are
 // of.

@@ -49,20 +49,10 @@ func (p Packet) Append(dst []byte) []byte {
 		return appendContext(appendAddress(append(dst, 0x82+p.Arg&1), &p), &p)
 	case AddrCtxt64:
 		return appendContext(appendAddress(append(dst, 0x85+p.Arg&1), &p), &p)
-	case AddrShort:
-		return appendAddress(append(dst, 0x95+p.Arg&1), &p)
-	case Addr32:
-		return appendAddress(append(dst, 0x9a+p.Arg&1), &p)
-	case Addr64:
-		return appendAddress(append(dst, 0x9d+p.Arg&1), &p)
+	case AddrShort, Addr32, Addr64, SrcShort, Src32, Src64:
+		return appendAddress(append(dst, addressHeads[p.Kind]+p.Arg&1), &p)
 	case Q:
 		return appendQ(dst, &p)
-	case SrcShort:
-		return appendAddress(append(dst, 0xb4+p.Arg&1), &p)
-	case Src32:
-		return appendAddress(append(dst, 0xb6+p.Arg&1), &p)
-	case Src64:
-		return appendAddress(append(dst, 0xb8+p.Arg&1), &p)
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
 		return appendAtoms(dst, &p)
 	}
@@ -149,6 +139,9 @@ func appendTimestamp(dst []byte, p *Packet) []byte {
 	}
 	return dst
 }
+
+// addressHeads are the headers of packets that are an address, of A64 or A32.
+var addressHeads = [NumKinds]byte{AddrShort: 0x95, Addr32: 0x9a, Addr64: 0x9d, SrcShort: 0xb4, Src32: 0xb6, Src64: 0xb8}
 
 // appendAddress appends the bytes of p's address.
 func appendAddress(dst []byte, p *Packet) []byte {

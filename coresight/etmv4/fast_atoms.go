@@ -31,8 +31,11 @@ func atomTable() (t [64]atomBit) {
 const firstAtom = 0xc0
 
 // fastEvents takes atoms, and addresses with atoms behind them, as many as fit q, and
-// returns how many events there are.
+// returns how many events there are. Where anything waits there is none.
 func (d *Decoder) fastEvents(q []event.Event) int {
+	if !d.plain() {
+		return 0
+	}
 	buf, base, i := d.lx.Buf, d.lx.Base, d.lx.Pos
 	n := 0
 	for n < len(q) && i < len(buf) {

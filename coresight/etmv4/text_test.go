@@ -3,7 +3,6 @@ package etmv4
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
@@ -21,30 +20,30 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Lex: func(format int, buf []byte, base int64) packettest.Lexer[Packet] {
 		return NewLexer(testConfigs[units[format]], buf, base)
 	},
-	Refused: [][2]string{
-		{"atom.f1 x", `'x', need n or e`},
-		{"atom.f1", "no packet holds that"},
-		{"atom.f1 ee", "no packet holds that"},
-		{"atom.f6 " + strings.Repeat("e", 25), "25 letters, 24 at most"},
-		{"atom.f6 eee", "no packet holds that"},
-		{"addr.short 3: 0x4", "need a size of 1 to 2"},
-		{"addr.short 1: 0x200", "does not fit a size of 1"},
-		{"addr.short 1: 0x2", "no packet holds that"},
-		{"addr.short 0x2", "need a size"},
-		{"addr.32 0x100000000", "no packet holds that"},
-		{"addr.32 0x1000 is1 reserved 0x2", "no packet holds that"},
-		{"addr.match 3", "no packet holds that"},
-		{"addr.match 4", "does not fit"},
-		{"addr.64", "address is missing"},
-		{"addr.64 here", `"here" is no number`},
-		{"timestamp 1: 0x80", "no packet holds that"},
-		{"timestamp 10: 0x80", "need a size of 1 to 9"},
-		{"eret", "no packet holds that"},
-		{"context 0 vmid 1: 0x1", "no packet holds that"},
-		{"cycle.f1 1 commit 2", "no packet holds that"},
-		{"event 0x0", "no packet holds that"},
-		{"on 1", `"1" is too much`},
-	},
+	Refused: `
+		atom.f1 x => 'x', need n or e
+		atom.f1 => no packet holds that
+		atom.f1 ee => no packet holds that
+		atom.f6 eeeeeeeeeeeeeeeeeeeeeeeee => 25 letters, 24 at most
+		atom.f6 eee => no packet holds that
+		addr.short 3: 0x4 => need a size of 1 to 2
+		addr.short 1: 0x200 => does not fit a size of 1
+		addr.short 1: 0x2 => no packet holds that
+		addr.short 0x2 => need a size
+		addr.32 0x100000000 => no packet holds that
+		addr.32 0x1000 is1 reserved 0x2 => no packet holds that
+		addr.match 3 => no packet holds that
+		addr.match 4 => does not fit
+		addr.64 => address is missing
+		addr.64 here => "here" is no number
+		timestamp 1: 0x80 => no packet holds that
+		timestamp 10: 0x80 => need a size of 1 to 9
+		eret => no packet holds that
+		context 0 vmid 1: 0x1 => no packet holds that
+		cycle.f1 1 commit 2 => no packet holds that
+		event 0x0 => no packet holds that
+		on 1 => "1" is too much
+	`,
 	Dumped: [][2]string{
 		{"\x9d\x22\x1a\x0c\x00\x00\x00\x00\x00", "Target Address 64-bit 0xc3488"},
 		{"\xfe", "Atom format 3 nee"},

@@ -12,28 +12,28 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Name: "itm", Formats: 1, Sync: syncPattern, Find: findSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec },
 	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
-	Refused: [][2]string{
-		{"swit 32 1 1", "does not fit"},
-		{"swit 1", "bytes is missing"},
-		{"swit 1 3 0", "no packet holds that"},
-		{"swit 1 1 0x100", "no packet holds that"},
-		{"dwt 1 4 0x100000000", "does not fit"},
-		{"sync 4", "no packet holds that"},
-		{"sync 1000000000", "at most"},
-		{"overflow 1", `"1" is too much`},
-		{"lts1 0x10000000", "does not fit"},
-		{"lts1 300 length 1", "no packet holds that"},
-		{"lts1 1 length 5", "no packet holds that"},
-		{"lts1 1 length 0", "0 is left out"},
-		{"lts2 0", "no packet holds that"},
-		{"lts2 7", "no packet holds that"},
-		{"gts1 0x4000000", "no packet holds that"},
-		{"gts1 1 clkch length 3", "no packet holds that"},
-		{"gts2 1 length 7", "no packet holds that"},
-		{"ext 8 0", "does not fit"},
-		{"ext 1 1 length 0", "0 is left out"},
-		{"ext 1 x", `"x" is no number`},
-	},
+	Refused: `
+		swit 32 1 1 => does not fit
+		swit 1 => bytes is missing
+		swit 1 3 0 => no packet holds that
+		swit 1 1 0x100 => no packet holds that
+		dwt 1 4 0x100000000 => does not fit
+		sync 4 => no packet holds that
+		sync 1000000000 => at most
+		overflow 1 => "1" is too much
+		lts1 0x10000000 => does not fit
+		lts1 300 length 1 => no packet holds that
+		lts1 1 length 5 => no packet holds that
+		lts1 1 length 0 => 0 is left out
+		lts2 0 => no packet holds that
+		lts2 7 => no packet holds that
+		gts1 0x4000000 => no packet holds that
+		gts1 1 clkch length 3 => no packet holds that
+		gts2 1 length 7 => no packet holds that
+		ext 8 0 => does not fit
+		ext 1 1 length 0 => 0 is left out
+		ext 1 x => "x" is no number
+	`,
 	Dumped: [][2]string{
 		{"\x80", "BAD 1 bytes: no packet starts so"},
 		{"\x03\x01", "BAD 2 bytes: SWIT: packet cut short: have 2 bytes, need 5"},

@@ -12,25 +12,19 @@ import (
 // Fill writes the next events to q, every field of them, and returns how many:
 // fewer than len(q) only at the segment's end. It gives what as many calls of
 // Next would.
-func (d *Decoder) Fill(q []event.Event) int {
-	n := 0
-	for n < len(q) {
-		if d.flow.Empty() && d.phase == inBody && d.flow.Synced && !d.flow.Late() && !d.lx.form.CycleAccurate && d.flow.Set <= v3.Thumb {
-			if n += d.fastEvents(q[n:]); n == len(q) {
-				break
-			}
-		}
-		if !d.Next(&q[n]) {
-			break
-		}
-		n++
-	}
-	return n
+func (d *Decoder) Fill(q []event.Event) int { return wire.Fill(q, d.fastEvents, d.Next) }
+
+// plain reports whether nothing waits, and the bytes of atoms and branches say all of them.
+func (d *Decoder) plain() bool {
+	return d.flow.Empty() && d.phase == inBody && d.flow.Synced && !d.flow.Late() && !d.lx.form.CycleAccurate && d.flow.Set <= v3.Thumb
 }
 
 // fastEvents reads Atom and plain Branch packets, the most of any stream, as long as
 // there is room in q for what one of them makes.
 func (d *Decoder) fastEvents(q []event.Event) int {
+	if !d.plain() {
+		return 0
+	}
 	const most = 2 // events that a packet makes
 	buf, base, i := d.lx.Buf, d.lx.Base, d.lx.Pos
 	end := int(min(d.seg.End-base, int64(len(buf)))) - 7

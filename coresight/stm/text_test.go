@@ -14,27 +14,27 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Name: "stm", Formats: 1, Kind: func(p *Packet) int { return int(p.Kind) }, Off: func(p *Packet) int64 { return p.Off },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec },
 	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
-	Refused: [][2]string{
-		{"d8", "data is missing"},
-		{"d8 x", `"x" is no number`},
-		{"d8 0x100", "does not fit 8 bits"},
-		{"d8 1 2", `"2" is too much`},
-		{"d4 0x10", "does not fit 4 bits"},
-		{"null 1", `"1" is too much`},
-		{"version 2", "no packet holds that"},
-		{"freq 0x100000000", "does not fit 32 bits"},
-		{"flag.ts", "ts is missing"},
-		{"flag.ts ts", "need a size"},
-		{"flag.ts ts x", `"x", need a size`},
-		{"flag.ts ts 1:", "need a size and a value"},
-		{"flag.ts ts 1: x", `"x" is no number`},
-		{"flag.ts ts 1: 0x10", "does not fit a size of 1"},
-		{"flag.ts ts 1", "need a size and a value"},
-		{"flag.ts ts 0: 0", ""},
-		{"flag.ts ts 13: 1", "no packet holds that"},
-		{"flag.ts ts 15: 1", "no packet holds that"},
-		{"flag.ts ts 17: 1", "need a size"},
-	},
+	Refused: `
+		d8 => data is missing
+		d8 x => "x" is no number
+		d8 0x100 => does not fit 8 bits
+		d8 1 2 => "2" is too much
+		d4 0x10 => does not fit 4 bits
+		null 1 => "1" is too much
+		version 2 => no packet holds that
+		freq 0x100000000 => does not fit 32 bits
+		flag.ts => ts is missing
+		flag.ts ts => need a size
+		flag.ts ts x => "x", need a size
+		flag.ts ts 1: => need a size and a value
+		flag.ts ts 1: x => "x" is no number
+		flag.ts ts 1: 0x10 => does not fit a size of 1
+		flag.ts ts 1 => need a size and a value
+		flag.ts ts 0: 0
+		flag.ts ts 13: 1 => no packet holds that
+		flag.ts ts 15: 1 => no packet holds that
+		flag.ts ts 17: 1 => need a size
+	`,
 	Dumped: [][2]string{ // of each byte the lower half comes first
 		{"\x1f\x32", "BAD 4 half bytes: no packet starts so"},
 		{"\x0f", "BAD 2 half bytes: packet cut short"},

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -33,21 +34,43 @@ type functionKey struct {
 	sym, file string
 }
 
-// placeBits bounds the blocks of which the functions are kept, as a power of two.
-const placeBits = 14
+// Of how many blocks the functions are kept: at first, and at most. These are powers of two.
+const (
+	placesFirst = 1 << 10
+	placesMost  = 1 << 18
+)
+
+// slot returns where it is kept what b is of.
+func (t *Tree) slot(b *decoder.Block) *place { return &t.places[int(b.Number)&(len(t.places)-1)] }
+
+// morePlaces makes room for the block with number n, as far as there may be.
+func (t *Tree) morePlaces(n uint32) {
+	old := t.places
+	t.places = make([]place, min(placesMost, 1<<bits.Len32(n)))
+	for i := range old {
+		if b := old[i].block; b != nil {
+			*t.slot(b) = old[i]
+		}
+	}
+}
 
 // placeOf returns what b is of. The answer holds until the next call.
 func (c *cpu) placeOf(b *decoder.Block) *place {
-	h := b.Addr * 0x9e3779b97f4a7c15 >> (64 - placeBits)
-	p := &c.places[h]
+	p := c.slot(b)
 	if p.block == b {
 		return p
 	}
-	other := &c.places[h^1]
+	if n := len(c.places); int(b.Number) >= n && n < placesMost {
+		c.morePlaces(b.Number)
+		p = c.slot(b)
+	}
+	other := &c.places[(int(b.Number)^1)&(len(c.places)-1)]
 	if other.block == b {
 		return other
 	}
-	*other = *p
+	if p.block != nil {
+		*other = *p
+	}
 	*p = c.at(b.Space, b.Addr)
 	p.block = b
 	if last := b.LastIP(); b.N > 1 && (p.unnamed || last-p.lo >= p.size) {
@@ -75,6 +98,9 @@ func (f *function) grow(b *decoder.Block, parts *[]part) {
 // divide finds which functions b is of, behind the one that it begins with.
 func (c *cpu) divide(p *place, b *decoder.Block) {
 	addr, f := b.Addr, p.function
+	if !p.unnamed && c.machine.Kernel(addr) && c.at(b.Space, b.LastIP()).function == f {
+		return // where one of the kernel's functions ends the next one begins
+	}
 	for i, l := range b.Lens {
 		if i > 0 {
 			if q := c.at(b.Space, addr); q.function != f && q.first && !q.unnamed {

@@ -22,7 +22,8 @@ type Tree struct {
 	OnRestart func() bool
 
 	// Fold tells at Close, and at once, of the calls of a function that began and ended between
-	// two times that the trace told: as one Call that has Times. OnBegin is not told of them.
+	// two times that the trace told: as one Call that has Times. OnBegin is not told of calls then, nor
+	// has each its Caller.
 	Fold bool
 
 	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
@@ -35,7 +36,7 @@ type Tree struct {
 
 	cpus    []cpu // by stream
 	threads map[threadKey]*thread
-	places  []place // by a hash of their blocks
+	places  []place // by numbers of their blocks
 	found   map[functionKey]*function
 	free    []*Call
 }
@@ -43,7 +44,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found = make([]place, 1<<placeBits), map[functionKey]*function{}
+	t.places, t.found = make([]place, placesFirst), map[functionKey]*function{}
 	t.Unmatched, t.Unwound = 0, 0
 	for _, st := range t.Session.Streams() {
 		c := cpu{Tree: t, st: st, machine: t.Session}

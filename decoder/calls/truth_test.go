@@ -52,7 +52,7 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 	t.Helper()
 	n := len(s.Streams())
 	all = make([][]seen, n)
-	tree := &calls.Tree{Session: s}
+	tree := &calls.Tree{Session: s, OnRan: func(*calls.Call, *decoder.BatchRange) {}} // each range by itself: the slow twin
 	tree.OnBegin = func(c *calls.Call) {
 		of := &all[c.Stream.Index]
 		x := seen{sym: c.Sym, caller: -1}

@@ -22,6 +22,9 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	from := 0
 	for i := range b.Notes {
 		n := &b.Notes[i]
+		if n.Kind == decoder.NoteCut || n.Kind == decoder.NoteEvent && n.Event.Kind != event.Async {
+			continue // it leads nowhere
+		}
 		if n.At > from {
 			t.goesOn(c, b.Ranges[from:n.At], b.Stamps)
 			from = n.At
@@ -71,12 +74,12 @@ func (t *Tree) clip(ns uint64) uint64 {
 
 // goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	stamp, prev, counts, awaits := noStamp, c.prev, c.counts, c.await != nothing
-	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
+	stamp, prev, counts, awaits, fresh, here := noStamp, c.prev, c.counts, c.await != nothing, false, false
+	// fresh: c.last is not of the stamp yet; here: how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
-		if !awaits && !here && c.OnRan == nil {
-			if i, insns, prev = c.straight(list, i, stamp, insns, prev); i == len(list) {
+		if !awaits && !fresh && c.OnRan == nil && verdict == decoder.Certain {
+			if i, insns, prev, here = simply(c, list, i, stamp, insns, prev, here); i == len(list) {
 				break
 			}
 		}
@@ -129,22 +132,6 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	}
 	c.ran(insns, verdict, prev)
 	c.begins()
-}
-
-// straight goes over the ranges from i on that go straight on in the code x, with one stamp and
-// certain, up to a call or the like. It returns where it ends, their instructions that count
-// and insns together, and the last of them: prev where there is none. Most need no more.
-func (x *inside) straight(list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block) (end int, sum uint64, last *decoder.Block) {
-	lo, size, inner, counts := x.lo, x.size, x.inner, x.counts
-	for ; i < len(list); i++ {
-		x := &list[i]
-		k := x.Block
-		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) {
-			break
-		}
-		insns, prev = insns+uint64(x.N)&counts, k
-	}
-	return i, insns, prev
 }
 
 // doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the

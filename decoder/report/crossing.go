@@ -107,8 +107,9 @@ type Crossings struct {
 
 	seen  []map[int]*Crossing // by stream and poke
 	hits  map[*decoder.Block][]hit
-	lives map[int]event.Span // by poke: from the poke before it there until the one after
-	pokes []int              // scratch
+	sites map[[2]uint64]*poked // by where blocks begin and end
+	found [][2]uint64          // scratch
+	pokes []int                // scratch
 }
 
 // Decode decodes what q asks for, and returns By of each poke that was crossed, and Gaps.
@@ -136,7 +137,7 @@ func (c *Crossings) By(poke int) (list []Crossing) {
 
 // begin makes room for the session's streams.
 func (c *Crossings) begin() {
-	c.hits, c.lives = map[*decoder.Block][]hit{}, map[int]event.Span{}
+	c.hits, c.sites = map[*decoder.Block][]hit{}, map[[2]uint64]*poked{}
 	for _, st := range c.Session.Streams() {
 		c.seen = append(c.seen, map[int]*Crossing{})
 		c.Shown = append(c.Shown, shown{Own: st.Guest == c.Session.Meta().Guest && st.Executes()})
@@ -243,55 +244,4 @@ func (c *Crossings) threadAt(k *Crossing, poke int, t event.Time) *passage {
 		}
 	}
 	return p
-}
-
-// find returns and keeps which sides of which pokes b executes.
-func (c *Crossings) find(b *decoder.Block) (list []hit) {
-	if len(c.hits) >= maxHits {
-		clear(c.hits)
-	}
-	c.pokes = c.Session.Text().Between(b.Addr, int(b.End-b.Addr), 0, event.MaxEpoch, c.pokes[:0])
-	for _, i := range c.pokes {
-		at := event.Epoch(i) + 1
-		var side bool
-		switch life := c.life(i); {
-		case b.Span.Until <= at && b.Span.Until > life.From:
-		case b.Span.From >= at && b.Span.From < life.Until:
-			side = true
-		default:
-			continue // the text of another poke's, or the same on both sides
-		}
-		p := c.Session.Text().Journal().Poke(i)
-		a, need := b.Addr, uint16(0)
-		for _, l := range b.Lens {
-			need++
-			if a += uint64(l); a > p.Addr {
-				break
-			}
-		}
-		list = append(list, hit{i, need, side})
-	}
-	c.hits[b] = list
-	return list
-}
-
-// life returns the epochs in which one side of poke i or the other is what stands
-// there. They begin behind the poke before it on the same bytes, and end with the one
-// after.
-func (c *Crossings) life(i int) event.Span {
-	if s, ok := c.lives[i]; ok {
-		return s
-	}
-	s := event.Span{Until: event.MaxEpoch}
-	r := c.Session.Text().Journal().Poke(i).Range()
-	for _, k := range c.Session.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
-		switch {
-		case k < i:
-			s.From = event.Epoch(k) + 1
-		case k > i:
-			s.Until = min(s.Until, event.Epoch(k)+1)
-		}
-	}
-	c.lives[i] = s
-	return s
 }

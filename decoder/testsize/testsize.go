@@ -75,13 +75,17 @@ func Recorded(t testing.TB, pattern string) []string {
 	return files
 }
 
-// Files gives the paths that match pattern (filepath.Match), and what lies there. The test
-// fails where there is none, or one that cannot be read.
-func Files(t testing.TB, pattern string) iter.Seq2[string, []byte] {
+// Files gives the paths that match patterns (filepath.Match), and what lies there. The test
+// fails where a pattern has none, or one that cannot be read.
+func Files(t testing.TB, patterns ...string) iter.Seq2[string, []byte] {
 	t.Helper()
-	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%s: no file (%v)", pattern, err)
+	var names []string
+	for _, pattern := range patterns {
+		list, err := filepath.Glob(pattern)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: no file (%v)", pattern, err)
+		}
+		names = append(names, list...)
 	}
 	return func(yield func(string, []byte) bool) {
 		for _, name := range names {

@@ -3,11 +3,11 @@ package image
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Range is the addresses Addr <= a < Addr+Len.
@@ -64,11 +64,9 @@ func (m *Image) AddFile(addr uint64, f io.ReaderAt, off, n int64) error {
 	if c, ok := f.(io.Closer); ok {
 		m.close = append(m.close, c)
 	}
-	if file, ok := f.(*os.File); ok {
-		if b, ok := mapFile(file, off+n); ok {
-			m.close = append(m.close, b)
-			s.data = b[off : off+n : off+n]
-		}
+	if b := files.Mapped(nil); b.Map(f, off+n) {
+		m.close = append(m.close, b)
+		s.data = b[off : off+n : off+n]
 	}
 	return m.add(s)
 }

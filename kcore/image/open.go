@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -90,7 +89,7 @@ func openImage(f files.File, path string, opt Options) (m *Image, keep bool, err
 	}
 	packing := files.Packing(magic[:n])
 	if packing == "" && st.Mode().IsRegular() {
-		if b, ok := mapAny(f, st.Size()); ok {
+		if b := files.Mapped(nil); b.Map(f, st.Size()) {
 			if m, err = readImage(bytes.NewReader(b), b, int64(len(b)), path, opt); err != nil {
 				b.Close()
 				return nil, false, err
@@ -110,15 +109,6 @@ func openImage(f files.File, path string, opt Options) (m *Image, keep bool, err
 	}
 	m, err = readImage(f, nil, st.Size(), path, opt)
 	return m, err == nil, err
-}
-
-// mapAny maps a file of the operating system; ok is false where that cannot be.
-func mapAny(f files.File, size int64) (b mapped, ok bool) {
-	file, ok := f.(*os.File)
-	if !ok {
-		return nil, false
-	}
-	return mapFile(file, size)
 }
 
 // readImage reads an unpacked file of the given size from r; data holds it

@@ -94,47 +94,55 @@ ffffffffc0009080 t o_first	[o]
 		{Name: "later", Addr: 0xffffffffc0100010, Len: 16, From: 200, Until: math.MaxUint64},
 		{Name: "over", Addr: 0xffffffff81000104, Len: 4, From: 5, Until: 6},
 	})
-	for _, tt := range []struct {
-		addr, time uint64
-		want       string // "" for none
-	}{
-		{0x1000, 0, ""},
-		{0xffffffff80ffffff, 0, ""},
-		{0xffffffff81000000, 0, "startup"},
-		{0xffffffff810000ff, 0, "startup+0xff"},
-		{0xffffffff81000105, 0, "global+0x5"},
-		{0xffffffff81000105, 5, "over+0x1"},
-		{0xffffffff81000181, 0, "data_in_text+0x1"},
-		{0xffffffff810002ff, 0, "last_text+0xff"},
-		{0xffffffff81000300, 0, ""},           // _etext is where text ends, not what lies behind it
-		{0xffffffff82000fff, 0, "data+0xfff"}, // the kernel's last: to the end of its page
-		{0xffffffff82001000, 0, ""},
-		{0xffffffffc0000045, 0, "m_last+0x5 [m]"},
-		{0xffffffffc00017ff, 0, "m_last+0x17bf [m]"}, // to the module's end, which modules states
-		{0xffffffffc0001800, 0, ""},
-		{0xffffffffc0004fff, 0, "n_only+0xfff [n]"}, // no size: to the end of the page
-		{0xffffffffc0005000, 0, ""},
-		{0xffffffffc0009000, 0, ""},
-		{0xffffffffc0100008, 150, "slots+0x8"},
-		{0xffffffffc0100018, 150, "slots+0x18"},
-		{0xffffffffc0100008, 99, ""},
-		{0xffffffffc0100008, 200, ""},
-		{0xffffffffc0100018, 200, "later+0x8"},
-		{math.MaxUint64, 0, ""},
-	} {
-		s, off, ok := syms.Lookup(tt.addr, tt.time)
+	compared := 0
+	// Address, time, and the symbol, if there is one.
+	for line := range strings.Lines(`1000 0
+		ffffffff80ffffff 0
+		ffffffff81000000 0 startup
+		ffffffff810000ff 0 startup+0xff
+		ffffffff81000105 0 global+0x5
+		ffffffff81000105 5 over+0x1
+		ffffffff81000181 0 data_in_text+0x1
+		ffffffff810002ff 0 last_text+0xff
+		ffffffff81000300 0 # _etext is where text ends, not what lies behind it
+		ffffffff82000fff 0 data+0xfff # the kernel's last: to the end of its page
+		ffffffff82001000 0
+		ffffffffc0000045 0 m_last+0x5 [m]
+		ffffffffc00017ff 0 m_last+0x17bf [m] # to the module's end, which modules states
+		ffffffffc0001800 0
+		ffffffffc0004fff 0 n_only+0xfff [n] # no size: to the end of the page
+		ffffffffc0005000 0
+		ffffffffc0009000 0
+		ffffffffc0100008 150 slots+0x8
+		ffffffffc0100018 150 slots+0x18
+		ffffffffc0100008 99
+		ffffffffc0100008 200
+		ffffffffc0100018 200 later+0x8
+		ffffffffffffffff 0
+	`) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+		var addr, time uint64
+		if n, _ := fmt.Sscanf(line, "%x %d", &addr, &time); n < 2 {
+			continue
+		}
+		compared++
+		want := strings.Join(strings.SplitN(line, " ", 3)[2:], "")
+		s, off, ok := syms.Lookup(addr, time)
 		g := ""
 		if ok {
 			g = s.Format(off)
 		}
 		for _, at := range []uint64{0, 5, 150, 200, math.MaxUint64} {
-			if y, _, found := syms.Lookup(tt.addr, at); syms.Steady(tt.addr) && (y != s || found != ok) {
-				t.Errorf("0x%x is said to be steady, but is %q at %d and %q at %d", tt.addr, s.Name, tt.time, y.Name, at)
+			if y, _, found := syms.Lookup(addr, at); syms.Steady(addr) && (y != s || found != ok) {
+				t.Errorf("0x%x is said to be steady, but is %q at %d and %q at %d", addr, s.Name, time, y.Name, at)
 			}
 		}
-		if g != tt.want {
-			t.Errorf("%#x at %d: %q, want %q", tt.addr, tt.time, g, tt.want)
+		if g != want {
+			t.Errorf("%#x at %d: %q, want %q", addr, time, g, want)
 		}
+	}
+	if compared != 23 {
+		t.Errorf("%d lines were compared", compared)
 	}
 	if s, ok := syms.Find("weak"); !ok || s.Addr != 0xffffffff81000100 || s.Len != 0x80 {
 		t.Errorf("alias: %+v %v", s, ok)

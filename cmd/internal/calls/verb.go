@@ -16,7 +16,6 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // options are the verb's flags.
@@ -135,14 +134,12 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if err != nil {
 		return err
 	}
-	s, err := h.Open(args)
+	s, only, err := h.OpenPart(args, filters)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if o.filter, err = filters(s); err != nil {
-		return err
-	}
+	o.filter = only
 	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
@@ -178,22 +175,11 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 		h.Say("%d return%s fitted no call in progress", n, plural(n))
 	}
 	if o.splitAt >= 0 {
-		if n := nextChange(s.Text().Journal(), o.splitAt); n >= 0 {
+		if n := filter.NextChange(s, o.splitAt); n >= 0 {
 			h.Say("change %d changes the same code again: --time ,poke:%d leaves out what ran after that", n, n)
 		}
 	}
 	return h.Whole(s, t.gaps)
-}
-
-// nextChange returns the number of the change that is the next at the place of change n; -1: there is none.
-func nextChange(j *kcore.Journal, n int) int {
-	next, at := -1, j.Poke(n)
-	for i := range j.Len() {
-		if p := j.Poke(i); p.Addr == at.Addr && p.Time > at.Time && (next < 0 || p.Time < j.Poke(next).Time) {
-			next = i
-		}
-	}
-	return next
 }
 
 // write writes the table in a format.

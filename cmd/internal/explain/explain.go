@@ -62,10 +62,10 @@ func run(w io.Writer, words []string, verbs []*cobra.Command) error {
 	var all []Page
 	for _, word := range words {
 		list := found(word)
+		if i := slices.IndexFunc(verbs, func(v *cobra.Command) bool { return v.Runnable() && v.Name() == word }); len(list) == 0 && i >= 0 {
+			list = []Page{{Word: word, Of: "verb", Means: "Use it to " + verbs[i].Short + ".", Do: "ptdecode " + word + " --help says all of it, with examples."}}
+		}
 		if len(list) == 0 {
-			if slices.ContainsFunc(verbs, func(v *cobra.Command) bool { return v.Runnable() && v.Name() == word }) {
-				return &decoder.CallError{What: fmt.Sprintf("explain %s: it is a verb: see ptdecode %[1]s --help", word)}
-			}
 			near := filter.Nearest(word, slices.Values(Words()))
 			return &decoder.CallError{What: fmt.Sprintf("explain %s: no such word%s", word, near)}
 		}
@@ -173,7 +173,10 @@ func WordsTopic() *cobra.Command {
 func wordList() string {
 	var b strings.Builder
 	b.WriteString("What the words of the output mean. ptdecode explain WORD says more of one.\n\n")
-	for _, p := range glossary() {
+	for _, p := range pages() {
+		if p.Of != ofWord {
+			continue
+		}
 		for i, line := range strings.Split(p.Means, "\n") {
 			word := ""
 			if i == 0 {

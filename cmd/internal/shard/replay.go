@@ -221,6 +221,7 @@ func (r *reading) block() *decoder.Block {
 		k.Lens = append([]byte(nil), lens...)
 		k.N = uint16(len(lens))
 		known = k.Part(0, len(lens)) // which knows its last instruction
+		known.Number = uint32(len(r.replayer.blocks))
 		r.replayer.blocks[string(key)] = known
 	}
 	return known

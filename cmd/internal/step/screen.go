@@ -5,19 +5,17 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
-
-// width is how many columns a screen has.
-const width = 80
 
 // print prints the stop for people.
 func (p *Stop) print(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		s := fmt.Sprintf(format, args...)
-		if r := []rune(s); len(r) > width {
-			s = string(r[:width-3]) + "..."
+		if r := []rune(s); len(r) > terminal.Columns {
+			s = string(r[:terminal.Columns-3]) + "..."
 		}
 		b.WriteString(s + "\n")
 	}
@@ -73,8 +71,8 @@ func (p *Stop) codeLines(line func(format string, args ...any)) {
 			poked = "*"
 		}
 		text := fmt.Sprintf("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
-		if at := beside(l.Src); l.Src != "" && l.Src != src && len(text)+2+len(at) <= width {
-			text += fmt.Sprintf("%*s", width-len(text), at)
+		if at := beside(l.Src); l.Src != "" && l.Src != src && len(text)+2+len(at) <= terminal.Columns {
+			text += fmt.Sprintf("%*s", terminal.Columns-len(text), at)
 		}
 		src = l.Src
 		line("%s", text)

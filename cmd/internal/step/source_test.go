@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -75,7 +76,7 @@ func TestSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(screen.String()) {
-			if n := len([]rune(strings.TrimSuffix(l, "\n"))); n > width {
+			if n := len([]rune(strings.TrimSuffix(l, "\n"))); n > terminal.Columns {
 				t.Errorf("%d columns: %s", n, l)
 			}
 		}

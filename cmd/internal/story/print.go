@@ -5,11 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
-
-// width is how many columns the text of a story has, where no name is longer.
-const width = 80
 
 // Print prints a whole poke for people, in 80 columns.
 func (p *Poke) Print(w io.Writer) error {
@@ -46,8 +44,8 @@ func wrap(b *strings.Builder, prefix, s string) {
 	b.WriteString(prefix)
 	start := true
 	for _, word := range strings.Fields(s) {
-		if !start && col+1+len(word) > width {
-			in := min(len(indent), max(2, width-len(word))) // a long name stands further left
+		if !start && col+1+len(word) > terminal.Columns {
+			in := min(len(indent), max(2, terminal.Columns-len(word))) // a long name stands further left
 			b.WriteString("\n" + indent[:in])
 			col, start = in, true
 		}

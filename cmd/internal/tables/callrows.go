@@ -14,11 +14,14 @@ type callTaker interface {
 
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
-	ids    []uint16 // its number, by row
+	ids    *numbers // its number, by row
 	known  int      // numbers that were given; 0 where the key is a column
 	plain  int      // bytes of the page below before packing
 	packed []byte   // the data page of ids, once a column had it
 }
+
+// numbers is a number for each row.
+type numbers [rowsPerGroup]uint16
 
 // The keys. Those behind numShared are a column each.
 const (
@@ -40,6 +43,7 @@ const (
 	columnSelf      = 16
 	columnInsns     = 17
 	columnSelfInsns = 18
+	numColumns      = 20
 )
 
 // shared is the keys of the other columns of calls.
@@ -47,6 +51,7 @@ var shared = map[int]int{2: keyThread, 3: keyThread, 4: keyThread, 5: keyThread,
 
 // callRows is what a row group of calls keeps besides columns.
 type callRows struct {
+	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
 	ways      [1 << 12]uint32 // the same, by wayOf
@@ -67,15 +72,16 @@ func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(
 
 // newCallRows makes room for a row group of calls.
 func newCallRows(columns []column) *callRows {
-	x := &callRows{threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
+	x := &callRows{columns: (*[numColumns]column)(columns), threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
 	for i := range columns {
 		k, ok := shared[i]
 		if !ok {
 			k = numShared + i
 		}
 		if columns[i].key = &x.keys[k]; x.keys[k].ids == nil {
-			x.keys[k].ids = make([]uint16, rowsPerGroup)
+			x.keys[k].ids = new(numbers)
 		}
+		columns[i].ids = x.keys[k].ids
 	}
 	return x
 }
@@ -93,9 +99,10 @@ func (x *callRows) empty() {
 
 // call adds a call.
 func (g *rowGroup) call(c *calls.Call) {
-	x, i := g.calls, g.rows
-	if in := (ranIn{c.Stream, c.TID, c.Comm}); in != x.in {
-		x.in, x.thread = in, g.threadOf(in)
+	x, i, columns := g.calls, uint16(g.rows), g.calls.columns
+	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
+		x.in = ranIn{c.Stream, c.TID, c.Comm}
+		x.thread = g.threadOf(x.in)
 	}
 	x.keys[keyThread].ids[i] = x.thread
 	if c.Function >= len(x.functions) || x.functions[c.Function] == 0 {
@@ -111,30 +118,35 @@ func (g *rowGroup) call(c *calls.Call) {
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	g.columns[columnTime].stays(i, c.Begin.Lo)
-	g.columns[columnTimeMax].stays(i, min(c.Begin.Hi, math.MaxInt64))
-	g.columns[columnEnd].stays(i, c.End.Lo)
-	g.columns[columnEndMax].stays(i, min(c.End.Hi, math.MaxInt64))
-	g.columns[columnCaller].is(i, c.From)
-	g.columns[columnDepth].is(i, uint64(c.Depth))
-	g.columns[columnTotal].is(i, total)
-	g.columns[columnSelf].is(i, self)
-	g.columns[columnInsns].is(i, c.Insns)
-	g.columns[columnSelfInsns].is(i, c.Self)
+	columns[columnTime].stays(i, c.Begin.Lo)
+	columns[columnTimeMax].stays(i, min(c.Begin.Hi, math.MaxInt64))
+	columns[columnEnd].stays(i, c.End.Lo)
+	columns[columnEndMax].stays(i, min(c.End.Hi, math.MaxInt64))
+	columns[columnCaller].has(i, c.From)
+	columns[columnDepth].has(i, uint64(c.Depth))
+	columns[columnTotal].has(i, total)
+	columns[columnSelf].has(i, self)
+	columns[columnInsns].has(i, c.Insns)
+	columns[columnSelfInsns].has(i, c.Self)
 }
 
-// is says what number c, of calls, has in a row.
-func (c *column) is(row int, n uint64) { c.key.ids[row] = c.numberOf(n) }
-
-// stays is is, where it often is the number of the row before.
-func (c *column) stays(row int, n uint64) {
-	ids := c.key.ids
-	if row > 0 && n == c.last.N {
-		ids[row] = ids[row-1]
-		return
+// has says what number c, of calls, has in a row.
+func (c *column) has(row uint16, n uint64) {
+	if i := n + 1; i < smallNumbers {
+		if id := c.small[i]; id > 0 {
+			c.ids[row] = uint16(id - 1)
+			return
+		}
 	}
-	c.last.N = n
-	ids[row] = c.find(n)
+	c.ids[row] = c.find(n)
+}
+
+// stays is has, where it often is the number of the row before.
+func (c *column) stays(row uint16, n uint64) {
+	if n != c.last.N || row == 0 {
+		c.last.N, c.lastID = n, c.find(n)
+	}
+	c.ids[row] = c.lastID
 }
 
 // adds adds what a key's next number stands for, and returns it: values are those of the key's
@@ -150,7 +162,7 @@ func (g *rowGroup) adds(k int, values ...Value) uint16 {
 		if c.text {
 			id = uint16(c.idOf(v.S))
 		} else {
-			id = c.numberOf(v.N)
+			id = c.find(v.N)
 		}
 		c.mixed = c.mixed || int(id) != len(c.lut)
 		c.lut = append(c.lut, id)

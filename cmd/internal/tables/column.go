@@ -12,13 +12,14 @@ import (
 // A column of calls has no changes: key says which rows have which value.
 type column struct {
 	text    bool
-	last    Value // of the row before
+	last    Value  // of the row before
+	lastID  uint16 // its number, in a column of calls
 	changes []change
 
 	// The dictionary of numbers. One more than its index is in small, where a number is small,
 	// else in slots by a hash.
 	numbers []uint64
-	small   []uint32
+	small   *[smallNumbers]uint32
 	slots   []slot
 
 	// The dictionary of texts as its page has it, their numbers, and those asked for last, by
@@ -28,6 +29,7 @@ type column struct {
 	hinted []hinted
 
 	key   *key
+	ids   *numbers // the key's
 	lut   []uint16 // by the key's numbers: those of the values; empty: they are the same
 	mixed bool     // they are not
 }
@@ -58,7 +60,9 @@ const hintBits = 12
 func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
 	c.lut, c.mixed = c.lut[:0], false
-	clear(c.small)
+	if c.small != nil {
+		clear(c.small[:])
+	}
 	clear(c.slots)
 	clear(c.byText)
 	clear(c.hinted)
@@ -78,7 +82,7 @@ func (c *column) begin(text bool) {
 		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
 		return
 	}
-	c.small = make([]uint32, smallNumbers)
+	c.small = new([smallNumbers]uint32)
 	c.grow()
 }
 
@@ -107,20 +111,10 @@ func hash(n uint64, slots int) uint64 { return (n * 0x9e3779b97f4a7c15) >> 32 & 
 // takeNumber adds a number that is not that of the row before.
 func (c *column) takeNumber(row int, n uint64) {
 	c.last.N = n
-	c.changed(row, uint32(c.numberOf(n)))
+	c.changed(row, uint32(c.find(n)))
 }
 
-// numberOf returns the number of a number.
-func (c *column) numberOf(n uint64) uint16 {
-	if n++; n < uint64(len(c.small)) {
-		if id := c.small[n]; id > 0 {
-			return uint16(id - 1)
-		}
-	}
-	return c.find(n - 1)
-}
-
-// find is numberOf, of any number.
+// find returns the number of a number.
 func (c *column) find(n uint64) uint16 {
 	if n+1 < smallNumbers {
 		id := &c.small[n+1]
@@ -200,14 +194,8 @@ func (c *column) dictionary(b []byte) []byte {
 // need not be shifted. A run is one number that comes again and again, or numbers one behind the
 // other, up to a multiple of eight.
 func packedNumbers(b []byte, ids []uint16, distinct int) []byte {
-	width := 1
-	if distinct > 1<<8 {
-		width = 2
-	}
+	width := widthOf(distinct)
 	b = append(b, byte(8*width))
-	if distinct == 1 {
-		return alikeRun(b, ids[0], len(ids), width)
-	}
 	from := 0 // of those that come one behind the other
 	for i := 0; i < len(ids); {
 		n := alike(ids[i:])
@@ -220,6 +208,52 @@ func packedNumbers(b []byte, ids []uint16, distinct int) []byte {
 		from = i
 	}
 	return packed(b, ids[from:], width)
+}
+
+// widthOf returns how many bytes a number has, of so many.
+func widthOf(distinct int) int {
+	if distinct > 1<<8 {
+		return 2
+	}
+	return 1
+}
+
+// keyed appends the numbers that c, of calls, has in so many rows, as packedNumbers does. They are
+// one run.
+func (c *column) keyed(b []byte, rows int) []byte {
+	distinct, ids := c.distinct(), c.ids[:rows]
+	width := widthOf(distinct)
+	b = append(b, byte(8*width))
+	if distinct == 1 {
+		return alikeRun(b, 0, rows, width)
+	}
+	if width == 2 || !c.mixed {
+		if c.mixed {
+			ids = c.mapped(ids)
+		}
+		return packed(b, ids, width)
+	}
+	var small [1 << 8]byte // of the key's first numbers, which mostly are all
+	for i, id := range c.lut[:min(len(c.lut), len(small))] {
+		small[i] = byte(id)
+	}
+	b, to := packable(b, rows, 1)
+	to = to[:len(ids)]
+	for i, id := range ids {
+		if to[i] = small[byte(id)]; id >= uint16(len(small)) {
+			to[i] = byte(c.lut[id])
+		}
+	}
+	return b
+}
+
+// mapped returns what numbers of a key are as numbers of c's values.
+func (c *column) mapped(ids []uint16) []uint16 {
+	list := make([]uint16, len(ids))
+	for i, id := range ids {
+		list[i] = c.lut[id]
+	}
+	return list
 }
 
 // alike returns how many of ids, from the first on, are the same.
@@ -245,20 +279,31 @@ func packed(b []byte, ids []uint16, width int) []byte {
 	if len(ids) == 0 {
 		return b
 	}
-	groups := (len(ids) + 7) / 8
-	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
-	at := len(b)
-	b = slices.Grow(b, 8*groups*width)[:at+8*groups*width]
-	to := b[at:]
+	b, to := packable(b, len(ids), width)
 	if width == 1 {
+		to = to[:len(ids)]
 		for i, id := range ids {
 			to[i] = byte(id)
 		}
-	} else {
-		for i, id := range ids {
-			binary.LittleEndian.PutUint16(to[2*i:], id)
-		}
+		return b
 	}
-	clear(to[len(ids)*width:])
+	for len(ids) >= 4 && len(to) >= 8 {
+		binary.LittleEndian.PutUint64(to, uint64(ids[0])|uint64(ids[1])<<16|uint64(ids[2])<<32|uint64(ids[3])<<48)
+		ids, to = ids[4:], to[8:]
+	}
+	for i, id := range ids {
+		binary.LittleEndian.PutUint16(to[2*i:], id)
+	}
 	return b
+}
+
+// packable appends the head of a run of n numbers and room for them, up to a multiple of eight. What
+// is behind them is 0.
+func packable(b []byte, n, width int) (all, to []byte) {
+	groups := (n + 7) / 8
+	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
+	at, end := len(b), len(b)+8*groups*width
+	b = slices.Grow(b, end-at)[:end]
+	clear(b[at+n*width:])
+	return b, b[at:]
 }

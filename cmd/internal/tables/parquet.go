@@ -3,7 +3,6 @@ package tables
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
@@ -238,26 +237,22 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 
 // values writes the data page of a column, and returns its size as page does.
 func (p *parquet) values(x *rowGroup, c *column) int64 {
-	ids, k := p.ids[:0], c.key
-	switch {
-	case k == nil:
-		ids = c.expanded(ids, x.rows)
-	case c.mixed:
-		ids = slices.Grow(ids, x.rows)[:x.rows]
-		for i, id := range k.ids[:x.rows] {
-			ids[i] = c.lut[id]
-		}
-	case len(k.packed) > 0:
+	k := c.key
+	if k == nil {
+		p.ids = c.expanded(p.ids[:0], x.rows)
+		p.data = packedNumbers(p.data[:0], p.ids, c.distinct())
+		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	}
+	if !c.mixed && len(k.packed) > 0 {
 		p.write(x.table, k.packed)
 		return int64(k.plain)
-	default:
-		p.data = packedNumbers(p.data[:0], k.ids[:x.rows], c.distinct())
-		n := p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
-		k.plain, k.packed = int(n), append(append(k.packed, p.head.b...), p.packed...)
-		return n
 	}
-	p.ids, p.data = ids, packedNumbers(p.data[:0], ids, c.distinct())
-	return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	p.data = c.keyed(p.data[:0], x.rows)
+	n := p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	if !c.mixed {
+		k.plain, k.packed = int(n), append(append(k.packed, p.head.b...), p.packed...)
+	}
+	return n
 }
 
 // page writes a page of n values and returns its size before packing, with its header.

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
+// Columns is how many columns text for people takes, where nothing says how many there are.
+const Columns = 80
+
 // Is reports whether what is written to w appears on a terminal.
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)

@@ -43,11 +43,7 @@ const maxNodes = 20_000
 
 // answerFlame answers /api/flame: how many instructions ran, by stacks of calls.
 func (v *server) answerFlame(r *request) (any, error) {
-	from, until, err := r.window(v.rec)
-	if err != nil {
-		return nil, err
-	}
-	q, err := v.withinCalls(from, until)
+	q, from, until, err := r.calls(v)
 	if err != nil {
 		return nil, err
 	}

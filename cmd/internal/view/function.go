@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -85,11 +86,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, until, err := r.window(v.rec)
-	if err != nil {
-		return nil, err
-	}
-	q, err := v.withinCalls(from, until)
+	q, from, until, err := r.calls(v)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +126,9 @@ func (v *server) answerFunction(r *request) (any, error) {
 		for i := range parts {
 			p := &parts[i]
 			out.Parts = append(out.Parts, part{partNames[i], p.calls, p.open, tookOf(&p.total), tookOf(&p.self), p.total.Bars()})
+		}
+		if n := filter.NextChange(v.s, split); n >= 0 {
+			out.Again = &n
 		}
 		out.Split, out.Command = &split, out.Command+" --split-at "+fmt.Sprint(split)
 	}
@@ -182,6 +182,7 @@ type function struct {
 	Callers []caller1   `json:"callers"`
 	Longest []longCall  `json:"longest"`
 	Split   *int        `json:"split,omitempty"` // a change: the parts are before, across and after it
+	Again   *int        `json:"again,omitempty"` // the next change of the same code
 	Parts   []part      `json:"parts,omitempty"`
 	Command string      `json:"command"`
 }

@@ -177,13 +177,28 @@ type visit struct {
 	nth int
 }
 
-// visits returns a scan for the execution of the code at addr that follows v in a stream, or
-// for the one before it. Several may have one moment: calls that no timing packet parts.
-func (r *recording) visits(addr uint64, v visit, back bool) *scan {
+// sought is what is looked for: executions of the code at an address, or, of a change, the
+// breakpoint exceptions that were taken for it; -1: executions.
+type sought struct {
+	addr uint64
+	trap int
+}
+
+// is reports whether an item is what is looked for.
+func (x sought) is(it *items.Item) bool {
+	if x.trap >= 0 {
+		return it.Note != nil && it.Note.Kind == decoder.NoteTrap && it.Note.Poke == x.trap
+	}
+	return it.Note == nil && it.Addr == x.addr
+}
+
+// visits returns a scan for what is sought that follows v in a stream, or for the one before
+// it. Several may have one moment: calls that no timing packet parts.
+func (r *recording) visits(x sought, v visit, back bool) *scan {
 	s := &scan{back: back}
 	s.Walk.Each = func(it *items.Item) bool {
 		at := r.axis(it)
-		if it.Note == nil && it.Addr == addr {
+		if x.is(it) {
 			s.nth++
 			if !s.ran || at != r.axis(&s.was) {
 				s.nth = 0
@@ -205,7 +220,8 @@ func (r *recording) visits(addr uint64, v visit, back bool) *scan {
 }
 
 // answerExecution answers /api/execution: when code at an address is executed next after a
-// moment, or was before it, on any CPU. The parameters of and nth name an execution at that
+// moment, or was before it, on any CPU. With trap, the number of a change, breakpoint exceptions
+// that were taken for that count in its place. The parameters of and nth name an execution at that
 // moment, by its stream and its number: then it is the next one after it, or the one before.
 func (v *server) answerExecution(r *request) (any, error) {
 	addr, err := parseAddr(r.query.Get("addr"))
@@ -220,20 +236,22 @@ func (v *server) answerExecution(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var number [3]int
-	for i, name := range []string{"stream", "of", "nth"} {
+	var number [4]int
+	for i, name := range []string{"stream", "of", "nth", "trap"} {
 		n, err := r.number(name, math.MaxInt32, math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
 		number[i] = int(n)
 	}
-	only, of, nth := number[0], number[1], number[2]
+	only, of, nth, what := number[0], number[1], number[2], sought{addr, number[3]}
+	if what.trap == math.MaxInt32 {
+		what.trap = -1
+	}
 	if of != math.MaxInt32 && nth == math.MaxInt32 {
 		return nil, badf("of=%d: need nth, too", of)
 	}
-	out := &jumped{Stream: -1}
-	var best items.Item
+	out, best := &jumped{Stream: -1}, items.Item{}
 	for _, st := range v.s.Streams() {
 		if only != math.MaxInt32 && st.Index != only {
 			continue
@@ -245,7 +263,7 @@ func (v *server) answerExecution(r *request) (any, error) {
 		} else if of != st.Index {
 			from.nth = math.MaxInt32
 		}
-		s := v.rec.visits(addr, from, back)
+		s := v.rec.visits(what, from, back)
 		found, err := v.seek(r, st, max(t, 1)-1, s)
 		if err != nil {
 			return nil, err

@@ -94,14 +94,21 @@ type pokesAnswer struct {
 	Command string       `json:"command"`
 }
 
+// pokes reads a window, and returns the changes in it.
+func (r *request) pokes(v *server) (list []pokeMark, from, until uint64, err error) {
+	if from, until, err = r.window(v.rec); err != nil {
+		return nil, 0, 0, err
+	}
+	return between(v.pokes.list, from, until), from, until, nil
+}
+
 // answerPokes answers /api/pokes: the changes of a window, thinned out where there are
 // very many.
 func (v *server) answerPokes(r *request) (any, error) {
-	from, until, err := r.window(v.rec)
+	list, from, until, err := r.pokes(v)
 	if err != nil {
 		return nil, err
 	}
-	list := between(v.pokes.list, from, until)
 	out := pokesAnswer{Total: len(list), Pokes: thinned(list), Guests: []guestPokes{}, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
 	for _, g := range v.pokes.guests {
 		of := between(g.Pokes, from, until)
@@ -160,11 +167,10 @@ type pokeCounts struct {
 
 // answerCounts answers /api/counts: how many changes of each kind, and by which threads.
 func (v *server) answerCounts(r *request) (any, error) {
-	from, until, err := r.window(v.rec)
+	list, from, until, err := r.pokes(v)
 	if err != nil {
 		return nil, err
 	}
-	list := between(v.pokes.list, from, until)
 	type thread struct {
 		comm string
 		tid  int32

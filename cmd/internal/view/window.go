@@ -36,6 +36,14 @@ func (v *server) withinCalls(from, until uint64) (decoder.Query, error) {
 	return q, err
 }
 
+// calls reads a window, and returns what withinCalls does of it.
+func (r *request) calls(v *server) (q decoder.Query, from, until uint64, err error) {
+	if from, until, err = r.window(v.rec); err == nil {
+		q, err = v.withinCalls(from, until)
+	}
+	return q, from, until, err
+}
+
 // reaches reports whether a call that has ended lies in the time that q asks for, or reaches
 // into it.
 func reaches(q *decoder.Query, c *calls.Call) bool {

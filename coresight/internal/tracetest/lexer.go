@@ -29,29 +29,29 @@ func RandomByte(r *rand.Rand, clear byte) byte {
 	return b&^clear | 0x80
 }
 
-// V3Refused are lines that no packet of ETMv3 and PTM holds, and what the error says;
+// V3Refused is lines that no packet of ETMv3 and PTM holds, as packettest.Packets wants them;
 // more are those of one of them.
-func V3Refused(more [][2]string) [][2]string {
-	return append([][2]string{
-		{"branch 6: 0x0", "a size of 1 to 5"},
-		{"branch 0: 0x0", "a size of 1 to 5"},
-		{"branch 0x10", "need a size of 1 to 5"},
-		{"branch 1: 0x1", "no packet holds that"},
-		{"branch 1: 0x100", "does not fit a size of 1"},
-		{"branch 2: 0x10 exception 1: 0x2", "no packet holds that"},
-		{"branch 5: 0x1000000000", "does not fit a size of 5"},
-		{"async 4", "no packet holds that"},
-		{"async 256", "does not fit 8 bits"},
-		{"isync 0x1 0x0", "does not fit 31 bits"},
-		{"isync 0x0 0x0 cycles 1: 1", "no packet holds that"},
-		{"isync 0x0", "info is missing"},
-		{"contextid context 3: 0x1", "need 1, 2 or 4"},
-		{"timestamp 1: 0x80", "no packet holds that"},
-		{"timestamp 10: 0x80", "a size of 1 to 9"},
-		{"vmid 0x100", "does not fit"},
-		{"vmid one", `"one" is no number`},
-		{"eret 1", `"1" is too much`},
-	}, more...)
+func V3Refused(more string) string {
+	return `
+		branch 6: 0x0 => a size of 1 to 5
+		branch 0: 0x0 => a size of 1 to 5
+		branch 0x10 => need a size of 1 to 5
+		branch 1: 0x1 => no packet holds that
+		branch 1: 0x100 => does not fit a size of 1
+		branch 2: 0x10 exception 1: 0x2 => no packet holds that
+		branch 5: 0x1000000000 => does not fit a size of 5
+		async 4 => no packet holds that
+		async 256 => does not fit 8 bits
+		isync 0x1 0x0 => does not fit 31 bits
+		isync 0x0 0x0 cycles 1: 1 => no packet holds that
+		isync 0x0 => info is missing
+		contextid context 3: 0x1 => need 1, 2 or 4
+		timestamp 1: 0x80 => no packet holds that
+		timestamp 10: 0x80 => a size of 1 to 9
+		vmid 0x100 => does not fit
+		vmid one => "one" is no number
+		eret 1 => "1" is too much
+` + more
 }
 
 // V3Dumped are packets that ETMv3 and PTM dump alike; more are those of one of them.

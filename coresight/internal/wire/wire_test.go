@@ -10,19 +10,18 @@ import (
 // Catches an A-sync that is taken too short or too long, and one that is not
 // told from one cut short.
 func TestASync(t *testing.T) {
+	zeros := func(n int) string { return strings.Repeat("\x00", n) }
 	for _, c := range []struct {
-		zeros int
-		then  string
-		want  int
-		cut   bool
+		buf string
+		n   int // zeros of the A-sync
+		cut bool
 	}{
-		{0, "", 0, true}, {0, "\x80", 0, false}, {4, "\x80", 0, false}, {4, "", 0, true},
-		{5, "\x80\x00", 5, false}, {5, "", 0, true}, {5, "\x81", 0, false}, {MaxZeros, "\x80", MaxZeros, false},
-		{MaxZeros + 1, "\x80", 0, false}, {MaxZeros, "", 0, true}, {MaxZeros + 1, "", 0, false},
+		{"", 0, true}, {"\x80", 0, false}, {zeros(4) + "\x80", 0, false}, {zeros(4), 0, true},
+		{zeros(5) + "\x80\x00", 5, false}, {zeros(5), 0, true}, {zeros(5) + "\x81", 0, false}, {zeros(MaxZeros) + "\x80", MaxZeros, false},
+		{zeros(MaxZeros+1) + "\x80", 0, false}, {zeros(MaxZeros), 0, true}, {zeros(MaxZeros + 1), 0, false},
 	} {
-		buf := append(make([]byte, c.zeros), c.then...)
-		if n, cut := ASync(buf); n != c.want || cut != c.cut {
-			t.Errorf("%d zeros and %x: %d, %v, want %d, %v", c.zeros, c.then, n, cut, c.want, c.cut)
+		if n, cut := ASync([]byte(c.buf)); n != c.n || cut != c.cut {
+			t.Errorf("%x: %d, %v, want %d, %v", c.buf, n, cut, c.n, c.cut)
 		}
 	}
 }

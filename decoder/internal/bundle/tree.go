@@ -117,6 +117,9 @@ func (t *Tree) find(op, name string) (*Node, error) {
 	return n, nil
 }
 
+// Give says that a file lies in Outer, before any is opened.
+func (t *Tree) Give(name string) { t.Given = append(t.Given, name) }
+
 // Open opens a file (fs.FS).
 func (t *Tree) Open(name string) (fs.File, error) {
 	if t.outer(name) {

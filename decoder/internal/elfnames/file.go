@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -33,16 +32,14 @@ func OpenFile(r files.File) (*File, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fs.ErrInvalid
 	}
-	if file, ok := r.(*os.File); ok {
-		if b, ok := mapFile(file, st.Size()); ok {
-			f, err := OpenBytes(b)
-			if err != nil {
-				b.Close()
-				return nil, err
-			}
-			f.close = func() error { return errors.Join(b.Close(), r.Close()) }
-			return f, nil
+	if b := files.Mapped(nil); b.Map(r, st.Size()) {
+		f, err := OpenBytes(b)
+		if err != nil {
+			b.Close()
+			return nil, err
 		}
+		f.close = func() error { return errors.Join(b.Close(), r.Close()) }
+		return f, nil
 	}
 	f, err := Open(r, st.Size())
 	if err == nil {

@@ -29,6 +29,9 @@ type Block struct {
 	Stop   event.Reason // why the block ends before a branch: NoText, BadInsn, or ReasonNone
 	lead   lead         // where the last instruction leads
 	Space  uint32       // address space of user text
+	// Number says where in a table something about the block may be kept. The blocks of a cache
+	// count from 1, so that a table has few holes. Those of another one may have the same.
+	Number uint32
 
 	Lens []uint8   // instruction lengths, bytes; N of them
 	tree [2]*Block // other versions in the cache, of earlier and of later epochs

@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -19,6 +20,8 @@ type Cache struct {
 		sync.RWMutex
 		m map[key]*Block
 	}
+	numbers atomic.Uint32 // for blocks to come
+
 	below *Cache // see Over
 	other func(addr, end uint64) bool
 }
@@ -120,7 +123,9 @@ func (c *Cache) add(k key, b *Block) *Block {
 	s.Lock()
 	defer s.Unlock()
 	root, same := s.m[k].insert(b)
-	s.m[k] = root
+	if s.m[k] = root; same == b {
+		b.Number = c.numbers.Add(1)
+	}
 	if c.below != nil && !c.differs(b) {
 		c.below.add(k, b.alone())
 	}
@@ -158,5 +163,5 @@ func (c *Cache) differs(b *Block) bool { return c.other(b.Addr, b.End+mostInsn) 
 // alone returns a copy of b that leads to no block.
 func (b *Block) alone() *Block {
 	return &Block{Addr: b.Addr, End: b.End, Target: b.Target, Span: b.Span, N: b.N, Class: b.Class, Flags: b.Flags, Mode: b.Mode,
-		last: b.last, Stop: b.Stop, lead: b.lead, Space: b.Space, Lens: b.Lens, spaceAt: b.spaceAt}
+		last: b.last, Stop: b.Stop, lead: b.lead, Space: b.Space, Number: b.Number, Lens: b.Lens, spaceAt: b.spaceAt}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -59,45 +60,58 @@ func TestLeads(t *testing.T) {
 		}
 		return s
 	}
+	flags := []string{"", " to the next", " conditional", " of a transaction"} // toyFlags
 	for _, c := range []struct {
 		rules string
-		class isa.Class
-		flags isa.Flags
 		mode  isa.Mode
-		want  string
+		leads string // a line for a class and its flags
 	}{
-		{"PT", isa.Cond, 0, isa.Mode64, "target spends fails"},
-		{"PT", isa.Jump, 0, isa.Mode64, "target"},
-		{"PT", isa.Call, 0, isa.Mode64, "target calls"},
-		{"PT", isa.Call, isa.FlagZeroCall, isa.Mode64, "target"},
-		{"PT", isa.Return, 0, isa.Mode64, "stated returns"},
-		{"PT", isa.JumpInd, 0, isa.Mode64, "stated"},
-		{"PT", isa.CallInd, 0, isa.Mode64, "stated calls"},
-		{"PT", isa.Syscall, 0, isa.Mode64, "far"},
-		{"PT", isa.JumpAbs, 0, isa.Mode64, "far"},
-		{"PT", isa.VMEnter, 0, isa.Mode64, "far"},
-		{"PT", isa.Break, 0, isa.Mode64, "trap"},
-		{"PT", isa.SoftInt, isa.FlagConditional, isa.Mode32, "trap fails"},
-		{"PT", isa.Wait, 0, isa.Mode64, "next"},
-		{"ETMv4", isa.Cond, 0, isa.ModeA64, "target spends fails"},
-		{"ETMv4", isa.Jump, 0, isa.ModeA64, "target spends"},
-		{"ETMv4", isa.Jump, 0, isa.ModeT32, "target spends fails"},
-		{"ETMv4", isa.Call, isa.FlagZeroCall, isa.ModeA64, "target spends calls"},
-		{"ETMv4", isa.Return, 0, isa.ModeA64, "stated spends returns"},
-		{"ETMv4", isa.FarReturn, 0, isa.ModeA64, "far spends syncs"},
-		{"ETMv4", isa.Barrier, 0, isa.ModeA64, "next spends syncs"},
-		{"ETMv4", isa.Barrier, isa.FlagTx, isa.ModeA64, "next spends"},
-		{"ETMv4", isa.Syscall, 0, isa.ModeA64, "raised"},
-		{"ETMv4", isa.Syscall, 0, isa.ModeT32, "raised fails"},
-		{"ETMv4", isa.Break, 0, isa.ModeT32, "trap"},
-		{"ETMv4", isa.Undefined, 0, isa.ModeT32, "trap fails"},
-		{"ETMv3", isa.Other, 0, isa.ModeA64, "next spends"},
-		{"ETMv3", isa.Syscall, 0, isa.ModeA32, "next spends fails"},
-		{"ETMv3", isa.Break, 0, isa.ModeA32, "trap spends"},
+		{"PT", isa.Mode64, `cond: target spends fails
+			jump: target
+			call: target calls
+			call to the next: target
+			return: stated returns
+			jump-indirect: stated
+			call-indirect: stated calls
+			syscall: far
+			jumpabs: far
+			vm-enter: far
+			break: trap
+			wait: next`},
+		{"PT", isa.Mode32, `int conditional: trap fails`},
+		{"ETMv4", isa.ModeA64, `cond: target spends fails
+			jump: target spends
+			call to the next: target spends calls
+			return: stated spends returns
+			far-return: far spends syncs
+			barrier: next spends syncs
+			barrier of a transaction: next spends
+			syscall: raised`},
+		{"ETMv4", isa.ModeT32, `jump: target spends fails
+			syscall: raised fails
+			break: trap
+			undefined: trap fails`},
+		{"ETMv3", isa.ModeA64, `other: next spends`},
+		{"ETMv3", isa.ModeA32, `syscall: next spends fails
+			break: trap spends`},
 	} {
-		r := toyRules[c.rules]
-		if got := tell(leadOf(&r, c.class, c.flags, c.mode, event.ReasonNone)); got != c.want {
-			t.Errorf("%s, class %d, flags %d, mode %d: %s, want %s", c.rules, c.class, c.flags, c.mode, got, c.want)
+		for line := range strings.Lines(c.leads) {
+			insn, want, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			r, known := toyRules[c.rules], false
+			for class := range isa.NumClasses {
+				for i, flag := range flags {
+					if insn != class.String()+flag {
+						continue
+					}
+					known = true
+					if got := tell(leadOf(&r, class, toyFlags[i], c.mode, event.ReasonNone)); got != want {
+						t.Errorf("%s, mode %d: %s: %s, want %s", c.rules, c.mode, insn, got, want)
+					}
+				}
+			}
+			if !known {
+				t.Errorf("no class %q", insn)
+			}
 		}
 	}
 	if got := tell(leadOf(new(isa.Rules), isa.Other, 0, isa.Mode64, event.NoText)); got != "unread" {

@@ -8,17 +8,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// eventList is a Source.
-type eventList []event.Event
-
-func (l *eventList) Next(e *event.Event) bool {
-	if len(*l) == 0 {
-		return false
-	}
-	*e, *l = (*l)[0], (*l)[1:]
-	return true
-}
-
 // TestNextBreak would catch a breakpoint ahead that is not found again, or
 // found although the trace breaks off before it. It asks nextBreak here and
 // there while the flow goes on. The answer must be what going through the
@@ -27,7 +16,7 @@ func TestNextBreak(t *testing.T) {
 	const handler = 0xffffffff81a00000
 	for seed := range uint64(testsize.Of(t, 60, 200)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
-		var all eventList
+		var all events
 		for range 12000 {
 			e := event.Event{Kind: event.Outcomes, N: 1}
 			switch rnd.IntN(1 << (2 + seed%12)) {
@@ -80,7 +69,7 @@ func TestNextBreak(t *testing.T) {
 // flow has used is not kept, and no more than that is forgotten.
 func TestNextBreakForgets(t *testing.T) {
 	const gap = 10
-	var src eventList
+	var src events
 	for i := range 20000 {
 		e := event.Event{Kind: event.Outcomes, N: 1}
 		if i%gap == 0 {

@@ -79,6 +79,7 @@ func (c *reader) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, lim
 			c.reads = make(map[readKey]*Block)
 		}
 		b = c.build(space, addr, m, at, limit, max)
+		b.Number = c.cache.numbers.Add(1)
 		c.reads[k] = b
 	}
 	return b

@@ -6,69 +6,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/kcore"
 )
-
-// Outcome is what decoding the segment of a visit came to, with other code.
-type Outcome struct {
-	// Beyond is how many instructions followed behind the visit until the trace
-	// contradicted again; Ended: it never did up to the segment's end.
-	Beyond int
-	Ended  bool
-	Open   int      // instructions behind those, that no event confirmed up to the segment's end
-	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
-	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
-	Calls  Calls    // of the segment
-	Until  uint64   // when the trace contradicted again at the latest, ns
-}
-
-// What an idea must come to at a visit: so many instructions behind it that events
-// confirmed, with no contradiction, fewer where the segment ends before. Of the wrong
-// claims that contradictions end, 99 in 100 are shorter than 61 instructions.
-const (
-	enough      = 512
-	enoughAtEnd = 64
-)
-
-// Of the flow, so many instructions are kept; of that before the visit, so many or twice as
-// many. What an idea gets wrong leads no farther behind the visit than maxLed.
-const (
-	maxFlow   = 1 << 11
-	maxBefore = 128
-	maxLed    = 64
-)
-
-// Follow takes instructions of the flow with these lengths in bytes, the first at addr.
-// They lead to the event at off.
-func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
-	to := &o.Flow
-	if off < v.Begin {
-		to = &o.Before
-		if len(*to) >= 2*maxBefore {
-			*to = append((*to)[:0], (*to)[maxBefore:]...)
-		}
-	}
-	for _, l := range lens {
-		if off < v.Begin || len(*to) < maxFlow {
-			*to = append(*to, addr)
-		}
-		addr += uint64(l)
-	}
-	if off > v.Off {
-		if o.Beyond += len(lens); o.Beyond > maxLed {
-			o.Calls.Settle()
-		}
-	}
-}
-
-// holds reports whether the trace bears the idea out.
-func (o *Outcome) holds() bool {
-	return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd
-}
-
-// stands reports whether the trace does not contradict the idea. Where little follows
-// the visit, that says little for it.
-func (o *Outcome) stands() bool { return o.Ended || o.Beyond >= enough }
 
 // Try decodes the segment of v with ideas laid over the code.
 type Try func(v *Visit, over []Idea) Outcome
@@ -349,6 +287,16 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	good = fewest(good, func(x *tried) int { return -len(x.at) })
 	good = fewest(good, func(x *tried) int { return x.astray })
+	if groups := byTurns(good); len(groups) > 1 {
+		d.Rivals = d.Rivals[:0]
+		for _, g := range groups {
+			if h, ok := d.one(g); ok && len(groups) <= maxRivals {
+				h.from = v
+				d.Rivals = append(d.Rivals, h)
+			}
+		}
+		return h, false
+	}
 	if len(good) > 1 && len(good) <= maxRivals {
 		d.Rivals = d.Rivals[:0]
 		for i := range good {
@@ -357,6 +305,12 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 			}
 		}
 	}
+	return d.one(good)
+}
+
+// one returns the ideas of good as one. ok is false where they do not do the same, or
+// may not be believed.
+func (d *Decider) one(good []tried) (h Held, ok bool) {
 	h = Held{Idea: good[0].Idea, At: d.shown(&good[0].Idea, good[0].at), Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
@@ -395,158 +349,3 @@ func (d *Decider) Settle(met int, left func(one []Held) (int, error)) error {
 func (x *tried) sure() bool {
 	return x.Rank == rankKnown || x.skipped == 0 && (x.held > 1 || x.astray == 0)
 }
-
-// Against notes which of what holds is contradicted at visits that a decoding of all of
-// the recording came to. There, the contradiction goes away with what the code had before.
-// What is so at some time only, before or after all visits at which the idea held,
-// changed once in between. All else is given up. changed is set if anything was.
-func (d *Decider) Against(visits []*Visit) (changed bool) {
-	for _, v := range visits {
-		for i := range d.Held {
-			h := &d.Held[i]
-			if !v.passes(h.Addr) || d.Tries >= maxTries {
-				continue
-			}
-			if h.Change != nil || h.Other != nil {
-				h.Not = append(h.Not, v.Time)
-				continue
-			}
-			back := h.Idea
-			back.Code, back.Was = h.Was, h.Code
-			if o := d.try(v, &back); o.holds() {
-				h.Not = append(h.Not, v.Time)
-			}
-		}
-	}
-	kept := d.Held[:0]
-	for _, h := range d.Held {
-		if len(h.Not) > 0 {
-			changed = true
-			if h.Other != nil && !h.whenever() || h.Other == nil && (h.Change != nil || !h.parts()) {
-				if d.dropped == nil {
-					d.dropped = map[uint64]bool{}
-				}
-				d.dropped[h.Addr] = true
-				continue
-			}
-			h.Not = nil // the change accounts for them
-		}
-		kept = append(kept, h)
-	}
-	d.Held = kept
-	return changed
-}
-
-// between puts the change that two images show behind the visits at which the earlier
-// code held, or before those of the later code.
-func (h *Held) between() {
-	h.Was, h.Back = h.Other, !h.Late
-	if h.Late {
-		h.Change = &event.Time{Hi: earliest(h.At)}
-	} else {
-		h.Change = &event.Time{Lo: latest(h.At), Hi: math.MaxUint64}
-	}
-}
-
-// whenever has such a change lie at any time. ok is false where it did so before.
-func (h *Held) whenever() (ok bool) {
-	all := event.Time{Hi: math.MaxUint64}
-	if h.Change == nil {
-		h.between()
-	}
-	if *h.Change == all {
-		return false
-	}
-	*h.Change = all
-	return true
-}
-
-// parts finds when the code changed; ok is false where it did more than once.
-func (h *Held) parts() (ok bool) {
-	in, out := bounds(h.At), bounds(h.Not)
-	switch {
-	case out.Hi <= in.Lo:
-		h.Change = &event.Time{Lo: latest(h.Not), Hi: earliest(h.At)}
-	case in.Hi <= out.Lo:
-		h.Change, h.Back = &event.Time{Lo: latest(h.At), Hi: earliest(h.Not)}, true
-	default:
-		return false
-	}
-	return true
-}
-
-// latest returns the time before which not all of list lie, ns: a visit may lie anywhere
-// within its bounds.
-func latest(list []event.Time) (t uint64) {
-	for _, x := range list {
-		t = max(t, x.Lo)
-	}
-	return t
-}
-
-// earliest returns the time behind which not all of list lie, ns.
-func earliest(list []event.Time) uint64 {
-	t := uint64(math.MaxUint64)
-	for _, x := range list {
-		t = min(t, x.Hi)
-	}
-	return t
-}
-
-// bounds returns the first and the last of the moments of list.
-func bounds(list []event.Time) (t event.Time) {
-	if len(list) == 0 {
-		return t
-	}
-	t = event.Time{Lo: list[0].Lo, Hi: list[0].Hi}
-	for _, x := range list {
-		t.Lo, t.Hi = min(t.Lo, x.Lo), max(t.Hi, x.Hi)
-	}
-	return t
-}
-
-// Learned is h as what was learned.
-func (h *Held) Learned() kcore.Learned {
-	l := kcore.Learned{Addr: h.Addr, Code: h.Code, Had: h.Was, Others: h.Others, Why: h.Why, For: len(h.At), Against: len(h.Not)}
-	if h.Change != nil {
-		l.Was, l.Change = h.Was, *h.Change
-		if h.Other != nil {
-			l.Had = nil
-		}
-		if h.Back {
-			l.Code, l.Was = h.Was, h.Code
-		}
-	}
-	return l
-}
-
-// alike reports whether two flows are the same but for a few instructions of one place:
-// those of the site and of the block that it is in.
-func alike(a, b []uint64) bool {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	if i == len(a) || i == len(b) {
-		return true
-	}
-	// They meet again within a block, and stay together for long enough.
-	for x := i; x < min(len(a), i+maxApart); x++ {
-		for y := i; y < min(len(b), i+maxApart); y++ {
-			if a[x] != b[y] {
-				continue
-			}
-			n := 0
-			for x+n < len(a) && y+n < len(b) && a[x+n] == b[y+n] {
-				n++
-			}
-			if n >= enoughAtEnd || x+n == len(a) || y+n == len(b) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// maxApart is how far two flows that count as alike may be apart, instructions.
-const maxApart = 16

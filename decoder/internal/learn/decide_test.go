@@ -133,6 +133,33 @@ func TestExplained(t *testing.T) {
 	}
 }
 
+// TestTurns would catch ideas of one byte that are believed together, as their flows were the same
+// where they were tried, though behind it they use other outcomes. It would also catch that all of
+// the recording does not choose between them.
+func TestTurns(t *testing.T) {
+	for _, turns := range []uint64{0x1008, 0x1009} {
+		a := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely, Straight: true, Turns: 0x1009}
+		b := Idea{Addr: 0x1000, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely, Straight: true, Turns: turns}
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a, b} }, Code: func(dst []byte, addr uint64) int { return len(dst) }}
+		d.Try = func(_ *Visit, over []Idea) (o Outcome) {
+			if len(over) > 0 {
+				o = Outcome{Beyond: enough, Flow: make([]uint64, enough)}
+			}
+			return o
+		}
+		d.Decide([]*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000)})
+		if got, want := len(d.Held) == 1, turns == a.Turns; got != want {
+			t.Errorf("the first branches at %x and %x: learned %v, want %v", a.Turns, turns, got, want)
+		}
+		if turns == a.Turns {
+			continue
+		}
+		if err := d.Settle(10, func(one []Held) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
+			t.Errorf("the recording has fewer contradictions with %v: learned %+v, %v", &a, d.Held, err)
+		}
+	}
+}
+
 // TestShown would catch a change of two images that is put behind a visit at which the later
 // code fits too: the earlier code is claimed for too long then. It would also catch one that
 // is put before the trace contradicted the earlier code.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -56,5 +57,35 @@ func TestAhead(t *testing.T) {
 	g := generator("\x0f\x01\xf8\x0f\x22\xdc\x31\xed\xcc\x31\xe4\x90\x90")
 	if list := g.Ideas(&Visit{IP: 0x1000}); !slices.ContainsFunc(list, func(x Idea) bool { return x.Addr == 0x1008 && x.Why == "probe" }) {
 		t.Errorf("no idea of what lies under the breakpoint: %v", list)
+	}
+}
+
+// TestArmed would catch an idea of what lies under a breakpoint that takes in what fills up to the
+// next function. Nor may one read the code behind it as no compiler writes it. It would also catch
+// ideas that count as one though they use other outcomes behind the breakpoint.
+func TestArmed(t *testing.T) {
+	ideas := func(code string) map[byte]*Idea {
+		byFirst := map[byte]*Idea{}
+		for _, x := range generator(code).Ideas(&Visit{IP: 0x1000}) {
+			for _, c := range append([][]byte{x.Code}, x.Alike...) {
+				if x.Addr == 0x1000 {
+					byFirst[c[0]] = &x
+				}
+			}
+		}
+		return byFirst
+	}
+	const mov, shr, immediate, ret = 0x89, 0xc1, 0xb8, 0xc3
+	if by := ideas(strings.Repeat("\xcc", 16)); by[immediate] != nil || by[ret] == nil {
+		t.Errorf("before INT3s: an immediate %v, a return %v, want the return alone", by[immediate], by[ret])
+	}
+	// shr $4,%edx; and $3,%edx; mov %rdx,%rax; ret. As mov %ebp,%edx; add $0x83,%al; a LOOP follows.
+	if by := ideas("\xcc\xea\x04\x83\xe2\x03\x48\x89\xd0\xc3\xcc\xcc\xcc\xcc\xcc\xcc"); by[mov] != nil || by[shr] == nil {
+		t.Errorf("before a LOOP: MOV %v, SHR %v, want SHR alone", by[mov], by[shr])
+	}
+	// The same with JNE for the LOOP: as SHR, it is part of an XOR.
+	by := ideas("\xcc\xea\x04\x83\x75\x03\x48\x89\xd0\xc3\xcc\xcc\xcc\xcc\xcc\xcc")
+	if a, b := by[mov], by[shr]; a == nil || b == nil || a.Turns == b.Turns || a.Turns != by[0x31].Turns {
+		t.Errorf("before a branch that only one reads: %v and %v are one", a, b)
 	}
 }

@@ -23,7 +23,10 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
-	Alike    [][]byte // what does the same wherever it runs, as far as a trace can tell
+	// Turns is where the first instruction lies, at Addr or behind it, of which the trace must say
+	// where it leads; 0: not known. Ideas of one byte may read what follows in different ways.
+	Turns uint64
+	Alike [][]byte // what does the same wherever it runs, as far as a trace can tell
 	// Other is what another image has there, as long as Code; nil: no other image differs.
 	// Late: Code is of the later one of the two.
 	Other []byte
@@ -119,7 +122,11 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	have := b[:g.Code(b[:], addr)]
 	add := func(rank int, why string, code []byte, alike ...[]byte) {
 		if len(have) >= len(code) && !bytes.Equal(have[:len(code)], code) {
-			list = append(list, Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code), Alike: alike})
+			x := Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code), Alike: alike}
+			if len(code) == 1 {
+				x.Turns = g.turns(addr, have, code)
+			}
+			list = append(list, x)
 		}
 	}
 	// Images that differ may do so inside of an instruction.
@@ -176,4 +183,27 @@ func (g *Generator) straight(addr uint64, have, code []byte) bool {
 	var in isa.Insn
 	b := append(slices.Clone(code), have[len(code):]...)
 	return g.ISA.Decode(&in, b, addr, g.Mode) == isa.OK && in.Class == isa.Other
+}
+
+// turns is Idea.Turns for code over have at addr.
+func (g *Generator) turns(addr uint64, have, code []byte) uint64 {
+	b := append(slices.Clone(code), have[len(code):]...)
+	at := addr
+	for range aheadInsns {
+		var in isa.Insn
+		if g.ISA.Decode(&in, b, at, g.Mode) != isa.OK {
+			return at
+		}
+		switch {
+		case straightOn.Has(in.Class):
+			at += uint64(in.Len)
+		case in.Class == isa.Jump || in.Class == isa.Call:
+			at = in.Target
+		default:
+			return at
+		}
+		b = b[:cap(b)]
+		b = b[:g.Code(b, at)]
+	}
+	return 0
 }

@@ -31,13 +31,29 @@ type seen struct {
 	flow []uint64
 }
 
+// byTurns groups ideas of one byte at one site by what comes behind it (Idea.Turns). Where that is not
+// all that list has, it is one group.
+func byTurns(list []tried) (groups [][]tried) {
+	for _, x := range list {
+		if x.Addr != list[0].Addr || x.Turns == 0 {
+			return [][]tried{list}
+		}
+		k := slices.IndexFunc(groups, func(g []tried) bool { return g[0].Turns == x.Turns })
+		if k < 0 {
+			k, groups = len(groups), append(groups, nil)
+		}
+		groups[k] = append(groups[k], x)
+	}
+	return groups
+}
+
 // join returns what good has in common. ok is false where they do not do the same but for
 // one place, at some visit that they hold at.
 func (d *Decider) join(good []tried) (h Held, ok bool) {
 	lo, end := good[0].Addr, uint64(0)
 	for i := range good {
 		x := &good[i]
-		if !x.sure() || x.Rank == rankKnown || x.held != len(x.at) {
+		if !x.sure() || x.Rank == rankKnown || x.held != len(x.at) || x.Addr == good[0].Addr && x.Turns != good[0].Turns {
 			return h, false
 		}
 		lo, end = min(lo, x.Addr), max(end, x.end())

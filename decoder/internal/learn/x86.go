@@ -22,6 +22,7 @@ const (
 	opJmp   = 0xe9
 	opShort = 0xeb
 	opInt3  = 0xcc
+	opLoop  = 0xe0 // LOOPNE; behind it LOOPE, LOOP and JRCXZ
 )
 
 // direct returns the call or jump with opcode op at addr to target.
@@ -133,9 +134,15 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 		if g.ISA.Decode(&in, b, addr, g.Mode) != isa.OK {
 			continue
 		}
+		if in.Len > 1 && len(have) > 1 && have[1] == opInt3 {
+			continue // it would take in what fills up to the next function
+		}
 		w := way{in.Class, in.Len, 0}
 		switch in.Class {
 		case isa.Other:
+			if g.loops(g.turns(addr, have, b[:1])) {
+				continue
+			}
 		case isa.Cond:
 			w.target = in.Target
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
@@ -157,6 +164,13 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 	for _, w := range order {
 		add(rankLikely, "probe", alike[w][0], alike[w][1:]...)
 	}
+}
+
+// loops reports whether LOOP or JRCXZ lies at addr. Compilers write neither for the kernel, so
+// code that reads so is read from the wrong byte on.
+func (g *Generator) loops(addr uint64) bool {
+	var b [1]byte
+	return g.Code(b[:], addr) == 1 && b[0]&^3 == opLoop
 }
 
 // ends reports whether code may end before addr: padding follows, or what branches lead to.

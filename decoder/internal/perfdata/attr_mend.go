@@ -11,8 +11,9 @@ import (
 
 // mendAttrs corrects bytes of attributes that differ from their copies in EVENT_DESC. Other
 // events say nothing of them: each may have its own. So a copy is taken only where the
-// attributes as they stand are none that this machine and kernel take, and the copy's are.
-// All other differences are told.
+// attributes as they stand are none that this machine and kernel take, and the copy's are. It
+// is also taken where records have a sample_id as long as it says, and none as they say. All
+// other differences are told.
 func mendAttrs(r *Recording, src *source) {
 	b := src.data
 	le := binary.LittleEndian
@@ -28,12 +29,19 @@ func mendAttrs(r *Recording, src *source) {
 	}
 	mendIDs(r, src, own, copies, size)
 	pmus := pmusOf(b)
+	var left map[int]int // bytes of sample_ids
 	for i := range own {
 		x, y := b[own[i]:own[i]+size], b[copies[i]:copies[i]+size]
 		if bytes.Equal(x, y) || differing(x, y) > 3 {
 			continue
 		}
 		take := pmus.strange(x) > 0 && pmus.strange(y) == 0
+		if n, m := trailerLen(x), trailerLen(y); n != m {
+			if left == nil {
+				left = trailers(b)
+			}
+			take = take || left[n] == 0 && left[m] > 0
+		}
 		for k := range x {
 			switch {
 			case x[k] == y[k]:
@@ -45,6 +53,35 @@ func mendAttrs(r *Recording, src *source) {
 			}
 		}
 	}
+}
+
+// trailerLen returns how long the sample_id is that the attributes at b ask for, bytes.
+func trailerLen(b []byte) int {
+	if len(b) < attrSizeVer0 || AttrFlags(binary.LittleEndian.Uint64(b[40:]))&AttrSampleIDAll == 0 {
+		return 0
+	}
+	return 8 * bits.OnesCount64(binary.LittleEndian.Uint64(b[24:])&trailerBits)
+}
+
+// trailers counts by length the sample_ids of the first records of the kernel's that have a
+// fixed size otherwise.
+func trailers(b []byte) map[int]int {
+	const most = 1 << 14 // records, and places where none begins
+	data := readSection(b[40:])
+	end := int64(min(data.off+data.size, uint64(len(b))))
+	n := map[int]int{}
+	for off, i := int64(min(data.off, uint64(len(b)))), 0; i < most && off < end; i++ {
+		f, _, ok := frameAt(b, off, end)
+		if !ok || !known(f.typ) || f.odd() {
+			off += 8
+			continue
+		}
+		if f.typ < numTypes && fixedSizes[f.typ] > 0 {
+			n[f.size-headerSize-int(fixedSizes[f.typ])]++
+		}
+		off += f.span
+	}
+	return n
 }
 
 // pmuNames are the names of a recording's PMUs, by Attr.Type.

@@ -44,6 +44,33 @@ func TestMendAttrs(t *testing.T) {
 	}
 }
 
+// TestMendTrailer would catch a wrong bit of an event's attributes that makes the sample_id of its
+// records another, though all records show how long it is. EVENT_DESC's wrong bit must not count.
+func TestMendTrailer(t *testing.T) {
+	pt := tattr{typ: 8, config: 0x100e601, sampleType: SampleTID | SampleTime | SampleCPU | SampleIdentifier, flags: AttrSampleIDAll, ids: []uint64{5, 6}}
+	dummy := tattr{typ: 1, config: 9, sampleType: pt.sampleType, flags: AttrSampleIDAll | AttrTextPoke, ids: []uint64{7, 8}}
+	var data []byte
+	for i := range uint64(5) {
+		data = append(data, record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), dummy.trailer(ident{pid: 7, tid: 7, time: 10 + i, cpu: 1, id: 7}))...)
+	}
+	for _, bit := range []uint64{SampleStreamID, SampleCPU} {
+		for _, desc := range []bool{false, true} {
+			own, copied := dummy, dummy
+			if desc {
+				copied.sampleType ^= bit
+			} else {
+				own.sampleType ^= bit
+			}
+			b := file{attrs: []tattr{pt, own}, data: data, features: map[Feature][]byte{FeatureEventDesc: descOfBoth(pt, copied)}}.bytes()
+			r := fromBytes(t, b)
+			found, _ := r.Trouble()
+			if got := r.Attrs()[1].SampleType; got != dummy.sampleType || len(found) == 0 {
+				t.Errorf("bit %#x, of EVENT_DESC %t: sample_type %#x, want %#x; trouble %v", bit, desc, got, dummy.sampleType, found)
+			}
+		}
+	}
+}
+
 // TestAttrsStay would catch a wrong bit of EVENT_DESC that changes attributes, ids, or where these lie,
 // though they are right.
 func TestAttrsStay(t *testing.T) {

@@ -141,6 +141,10 @@ func (m *mender) mend(prev, off int64) (from int64, ok bool) {
 		m.aux(prev, at)
 		return prev, true
 	}
+	if at >= m.end && prev >= 0 && m.end-off > headerSize && !knownAt(m.b, off, m.end) && [headerSize]byte(m.b[prev:]) == enc8(uint32(TypeAuxtrace), 0, auxtraceSize) {
+		m.aux(prev, m.lastRecords())
+		return prev, true
+	}
 	if k := (off - m.from) & 7; at >= m.end && k != 0 { // an odd size led here
 		if x := m.next(off - k + 16); x < m.end {
 			m.stretch(off, x)
@@ -157,6 +161,16 @@ func (m *mender) mend(prev, off int64) (from int64, ok bool) {
 	}
 	m.stretch(off, at)
 	return off, true
+}
+
+// lastRecords returns where the records begin that end the part: those that say that a round
+// is finished, or the end.
+func (m *mender) lastRecords() int64 {
+	at := m.end
+	for at-headerSize > m.from && [headerSize]byte(m.b[at-headerSize:]) == enc8(uint32(TypeFinishedRound), 0, headerSize) {
+		at -= headerSize
+	}
+	return at
 }
 
 // wrong reports whether the record at off cannot have the size that its header says.

@@ -83,6 +83,7 @@ func (m *mender) doubt(off int64, from, to uint64) {
 
 // pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
 // Both are the same as a rule, and one is 0 where code appears or goes. Few pokes have 256 bytes.
+// Where the length of what appears or goes is wrong itself, it is up to the last byte that is not 0.
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)
@@ -94,7 +95,13 @@ func (m *mender) pokeLengths(off int64, f *frame) {
 	}
 	le := binary.LittleEndian
 	a, b := le.Uint16(body[8:]), le.Uint16(body[10:])
-	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}, {a, b & 0xff}, {a & 0xff, b}} {
+	tries := [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}, {a, b & 0xff}, {a & 0xff, b}}
+	if n := uint16(len(bytes.TrimRight(body[12:], "\x00"))); a == 0 {
+		tries = append(tries, [2]uint16{0, n})
+	} else if b == 0 {
+		tries = append(tries, [2]uint16{n, 0})
+	}
+	for _, x := range tries {
 		le.PutUint16(body[8:], x[0])
 		le.PutUint16(body[10:], x[1])
 		if likelyPoke(body) {
@@ -161,14 +168,33 @@ func (m *mender) poke(prev2, prev, off int64, f *frame) {
 		m.doubt(off, math.MaxUint64, 0)
 		m.tell(off, off+f.span, "misc %#x says that no kernel changed code, taken as %#x", f.misc, m.misc)
 	}
+	m.pokeAddress(off, f)
 	m.pokeTime(prev2, prev, off)
 }
 
-// pokeSize corrects the size of a TEXT_POKE record f at off that is not what its lengths say,
-// where records follow each other behind it.
+// pokeAddress corrects the highest byte of a TEXT_POKE's address: it is 0xff in all kernels of
+// 64 bits. So is the next one, where those below say that it is of the kernel's code.
+func (m *mender) pokeAddress(off int64, f *frame) {
+	addr := m.b[off+headerSize:][:8]
+	was, k := binary.LittleEndian.Uint64(addr), 0
+	switch {
+	case addr[7] != 0xff && addr[6] == 0xff && addr[5] == 0xff:
+		k = 7
+	case addr[7] == 0xff && addr[6] != 0xff && addr[5] == 0xff && addr[4] == 0xff:
+		k = 6
+	default:
+		return
+	}
+	addr[k] = 0xff
+	m.doubt(off, math.MaxUint64, 0)
+	m.tell(off, off+f.span, "address %#x is no kernel's, taken as %#x", was, binary.LittleEndian.Uint64(addr))
+}
+
+// pokeSize corrects the size of a TEXT_POKE record f at off by its lengths: where records follow
+// each other by these, and do not by its size.
 func (m *mender) pokeSize(off int64, f *frame) bool {
 	next, ok := m.pokeAt(off, m.end)
-	if !ok || next == off+int64(f.size) || !m.chain(next) && !m.headers(next) {
+	if !ok || m.headers(off+int64(f.size)) || !m.chain(next) && !m.headers(next) {
 		return false
 	}
 	m.size(off, next)

@@ -34,10 +34,8 @@ func mapFile(f files.File, name string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file, ok := f.(*os.File); ok && st.Size() > 0 {
-		if b, unmap, err := mapBytes(file, st.Size()); err == nil {
-			return &source{name: name, data: b, unmap: unmap, mapped: true}, nil
-		}
+	if b := files.Mapped(nil); b.Map(f, st.Size()) {
+		return &source{name: name, data: b, unmap: b.Close, mapped: true}, nil
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, st.Size()))
 	if err != nil {

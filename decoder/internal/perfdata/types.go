@@ -155,11 +155,11 @@ const sampleWeightAny = SampleWeight | SampleWeightStruct
 
 // The bits of Attr.ReadFormat (enum perf_event_read_format).
 const (
-	readEnabled = 1 << 0
-	readRunning = 1 << 1
-	readID      = 1 << 2
-	readGroup   = 1 << 3
-	readLost    = 1 << 4
+	readEnabled = 1 << iota
+	readRunning
+	readID
+	readGroup
+	readLost
 )
 
 // The bits of Attr.BranchSampleType that change a branch stack's layout

@@ -21,6 +21,9 @@ type given struct {
 // Give adds a file of code. moved returns what is added to the addresses that it is
 // linked to; it is asked when the file is opened.
 func (u *Spaces) Give(path string, moved func(*elfnames.File) uint64) {
+	if bundle, ok := u.FS.(interface{ Give(name string) }); ok {
+		bundle.Give(path)
+	}
 	u.bins.given = append(u.bins.given, &given{path: path, moved: moved})
 }
 

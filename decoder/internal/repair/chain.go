@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -110,7 +112,7 @@ func (r *repairer) restored(list []*kcore.Poke, i int) {
 	if n != 1 || r.votes(list, at, p.New[at], told{i, true}) > 0 || r.votes(list, at, img[at]) == 0 {
 		return
 	}
-	if old, ok := byteOf(p, at, false); len(p.New) == 1 || ok && old == img[at] {
+	if len(p.New) == 1 || bytes.HasPrefix(p.Old, img) {
 		return // the change itself, perhaps
 	}
 	setByte(p, at, true, img[at])
@@ -124,7 +126,7 @@ func (r *repairer) restored(list []*kcore.Poke, i int) {
 func (r *repairer) settle(list []*kcore.Poke, i, j, k int, img []byte) {
 	found, _ := byteOf(list[j], k, false)
 	if i < 0 {
-		if left, ok := byteOf(list[j], k, true); r.votes(list, k, found, told{j, false}) == 0 && !(ok && left == img[k]) {
+		if r.votes(list, k, found, told{j, false}) == 0 && !bytes.HasPrefix(list[j].New, img) {
 			setByte(list[j], k, false, img[k])
 			r.wrong++
 			r.doubt(list[j], 0, list[j].End)
@@ -168,10 +170,11 @@ func (r *repairer) votes(list []*kcore.Poke, k int, b byte, without ...told) (n 
 var nops = []string{"\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00"}
 
 // sense says how likely b is the code of a site at addr. It is more for a NOP, and for a jump
-// or call to where other changes lead, or to where code is.
+// or call to where other changes lead, to where an instruction begins, or to where code is.
+// Most jump labels lead forward.
 func (r *repairer) sense(addr uint64, b []byte) int {
 	if slices.Contains(nops, string(b)) {
-		return 3
+		return 5
 	}
 	to, ok := leadsTo(addr, b)
 	if !ok {
@@ -191,6 +194,11 @@ func (r *repairer) sense(addr uint64, b []byte) int {
 	}
 	switch {
 	case r.leads[to] > 1 || len(r.sites[to]) > 0:
+		return 4
+	case r.lands(addr, addr+uint64(len(b)), to):
+		if to > addr {
+			return 3
+		}
 		return 2
 	case r.image(to, 1) != nil:
 		return 1
@@ -198,8 +206,39 @@ func (r *repairer) sense(addr uint64, b []byte) int {
 	return 0
 }
 
+// farthest is how far instructions are followed, bytes: most jumps stay within a function.
+// Read from anywhere, they are those of the program within inStep bytes as a rule.
+const (
+	farthest = 4096
+	inStep   = 64
+)
+
+// lands reports whether an instruction begins where a jump in [addr, end) leads.
+func (r *repairer) lands(addr, end, to uint64) bool {
+	from, until := end, to
+	if to < end {
+		from, until = to-inStep, addr
+	}
+	if until < from || until-from > farthest {
+		return false
+	}
+	code, begins := r.image(from, int(until-from)), from == to
+	for len(code) > 0 {
+		var in isa.Insn
+		if (x86.Decoder{}).Decode(&in, code, from, isa.Mode64) != isa.OK {
+			return false
+		}
+		from, code = from+uint64(in.Len), code[in.Len:]
+		begins = begins || from == to
+	}
+	return begins && from == until
+}
+
 // leadsTo returns where the jump or call leads that b begins with, of x86.
 func leadsTo(addr uint64, b []byte) (to uint64, ok bool) {
+	if len(b) == 2 && b[0] == 0xeb {
+		return addr + 2 + uint64(int64(int8(b[1]))), true
+	}
 	if len(b) < 5 || b[0]&^1 != 0xe8 {
 		return 0, false
 	}

@@ -67,6 +67,52 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestJumps would catch a wrong byte of a jump label's two changes that is not corrected: by what
+// the image holds, and by where instructions begin. All are four bytes long here but for the
+// site, and one in four wrong bytes leads to another. A wrong byte may also be the other code's.
+func TestJumps(t *testing.T) {
+	const addr, around = 0xffffffff81001000, 256
+	for _, x := range [][2]string{{"\x66\x90", "\xeb\x26"}, {"\x0f\x1f\x44\x00\x00", "\xe9\x93\x00\x00\x00"}} {
+		nop, jump := x[0], x[1]
+		image := bytes.Repeat([]byte("\x48\x8b\x7b\x08"), 2*around/4)
+		copy(image[around:], nop+"\x90\x90\x90\x90\x90\x90"[:8-len(nop)])
+		read := func(b []byte, at uint64) int {
+			if at < addr-around || at >= addr+around {
+				return 0
+			}
+			return copy(b, image[at-(addr-around):])
+		}
+		for place := range 4 * len(nop) {
+			i, left, k := place&1, place&2 != 0, place/4
+			for by := 1; by < 256; by++ {
+				pokes := []kcore.Poke{
+					{Time: 100, Begin: 100, End: 100, Addr: addr, Old: []byte(nop), New: []byte(jump), Scheme: kcore.SchemeBP},
+					{Time: 200, Begin: 200, End: 200, Addr: addr, Old: []byte(jump), New: []byte(nop), Scheme: kcore.SchemeBP},
+				}
+				b, _ := byteOf(&pokes[i], k, left)
+				setByte(&pokes[i], k, left, b^byte(by))
+				wrong := pokes[i].Old
+				if left {
+					wrong = pokes[i].New
+				}
+				if to, ok := leadsTo(addr, wrong); ok && left == (i == 0) && (to%4 == 0 || to-addr < 8) {
+					continue // this jump is as likely
+				}
+				if wrong[k] == nop[k] || wrong[k] == jump[k] {
+					continue
+				}
+				doubts := Pokes(pokes, nil, nil, read, nil)
+				if string(pokes[0].Old) != nop || string(pokes[0].New) != jump || string(pokes[1].Old) != jump || string(pokes[1].New) != nop {
+					t.Errorf("% x, change %d had % x: % x to % x, % x to % x", jump, i, wrong, pokes[0].Old, pokes[0].New, pokes[1].Old, pokes[1].New)
+				}
+				if at := pokes[i].Time; !doubts.Has(addr, addr+1, event.Time{Lo: at, Hi: at}) {
+					t.Errorf("% x, change %d had % x: not in doubt", jump, i, wrong)
+				}
+			}
+		}
+	}
+}
+
 // TestTwoMoved would catch two changes in a row of one site that are lost where the addresses
 // of both are wrong: neither fits alone on both sides. Where both lead back to what was,
 // nothing tells that they are missing, and the code is in doubt meanwhile.

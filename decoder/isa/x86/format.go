@@ -213,6 +213,36 @@ var ownForms = []struct{ bytes, asm string }{
 	{"\x0f\x01\xee", "rdpkru"},
 	{"\x0f\x01\xef", "wrpkru"},
 	{"\xf3\x0f\x09", "wbnoinvd"},
+	{"\x0f\x01\xca", "clac"},
+	{"\x0f\x01\xcb", "stac"},
+	{"\x0f\x01\xcf", "encls"},
+	{"\x0f\x01\xd7", "enclu"},
+	{"\x0f\x01\xc0", "enclv"},
+	{"\x0f\x01\xc5", "pconfig"},
+	{"\x0f\x01\xd8", "vmrun"},
+	{"\x0f\x01\xd9", "vmmcall"},
+	{"\x0f\x01\xda", "vmload"},
+	{"\x0f\x01\xdb", "vmsave"},
+	{"\x0f\x01\xdc", "stgi"},
+	{"\x0f\x01\xdd", "clgi"},
+	{"\x0f\x01\xde", "skinit"},
+	{"\x0f\x01\xdf", "invlpga"},
+	{"\x0f\x01\xfc", "clzero"},
+	{"\x0f\x01\xfd", "rdpru"},
+	{"\x0f\x01\xfe", "invlpgb"},
+	{"\x0f\x01\xff", "tlbsync"},
+	{"\xf3\x0f\x01\xd9", "vmgexit"},
+	{"\xf2\x0f\x01\xd9", "vmgexit"},
+	{"\xf3\x0f\x01\xfe", "rmpadjust"},
+	{"\xf2\x0f\x01\xfe", "rmpupdate"},
+	{"\xf3\x0f\x01\xff", "psmash"},
+	{"\xf2\x0f\x01\xff", "pvalidate"},
+	{"\x66\x0f\x01\xcc", "tdcall"},
+	{"\x66\x0f\x01\xcd", "seamret"},
+	{"\x66\x0f\x01\xce", "seamops"},
+	{"\x66\x0f\x01\xcf", "seamcall"},
+	{"\x0f\x01\xfa", "monitorx %rax,%ecx,%edx"},
+	{"\x0f\x01\xfb", "mwaitx %eax,%ecx,%ebx"},
 	{"\xd6", "udb"},
 }
 
@@ -228,9 +258,12 @@ func (r *reader) ownForm(in *isa.Insn, sym func(uint64) (string, uint64)) string
 		return "jmpabs " + line.Place(in.Target, sym)
 	}
 	for _, o := range ownForms {
-		if o.bytes == string(r.text) && (o.asm != "udb" || r.mode == isa.Mode64) {
+		if o.bytes == string(r.text) && (r.mode == isa.Mode64 || o.asm != "udb" && !strings.Contains(o.asm, "%r")) {
 			return o.asm
 		}
+	}
+	if s := r.random(); s != "" {
+		return s
 	}
 	// One register operand, with REX.W or not: shadow stack, PTWRITE, RDPID.
 	if r.mode != isa.Mode64 || r.space != spaceTwo || r.rep != 0xf3 || r.x66 || r.modrm < 0xc0 || r.rex2 {
@@ -250,6 +283,19 @@ func (r *reader) ownForm(in *isa.Insn, sym func(uint64) (string, uint64)) string
 		name += "q"
 	}
 	return fmt.Sprintf("%s %%%s", name, names64[reg])
+}
+
+// random prints what draws a random number, "" for the rest.
+func (r *reader) random() string {
+	name := map[byte]string{6: "rdrand", 7: "rdseed"}[r.modrm>>3&7]
+	if name == "" || r.mode != isa.Mode64 || r.space != spaceTwo || r.op != 0xc7 || r.rep != 0 || r.x66 || r.modrm < 0xc0 || r.rex2 {
+		return ""
+	}
+	reg := r.modrm&7 | r.rex&1<<3
+	if r.rex&8 == 0 {
+		return name + " %" + name32(reg)
+	}
+	return name + " %" + names64[reg]
 }
 
 // name32 is the name of 32-bit register n.

@@ -37,6 +37,10 @@ func TestFormat(t *testing.T) {
 	check(unhex(t, "f3 49 0f ae e2"), isa.Mode64, "ptwriteq %r10")
 	check(unhex(t, "f2 0f 01 ca"), isa.Mode64, "erets")
 	check(unhex(t, "d6"), isa.Mode64, "udb")
+	check(unhex(t, "0f 01 ca"), isa.Mode64, "clac")
+	check(unhex(t, "f3 0f 01 d9"), isa.Mode64, "vmgexit")
+	check(unhex(t, "48 0f c7 f2"), isa.Mode64, "rdrand %rdx")
+	check(unhex(t, "41 0f c7 f9"), isa.Mode64, "rdseed %r9d")
 	check(unhex(t, "d5 00 a1 1020000000000000"), isa.Mode64, "jmpabs 0x2010 <f+0x10>")
 	check(unhex(t, "66 48 0f 38 f6 c1"), isa.Mode64, ".byte 0x66,0x48,0x0f,0x38,0xf6,0xc1")              // ADCX
 	check(unhex(t, "62 f5 7c 08 58 c9"), isa.Mode64, ".byte 0x62,0xf5,0x7c,0x08,0x58,0xc9")              // VADDPH

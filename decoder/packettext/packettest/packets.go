@@ -25,7 +25,7 @@ type Packets[P comparable, PP packet[P]] struct {
 	Sync  string           // what sync points begin with
 	Find  func(buf []byte, from int) (off int, ok bool)
 
-	Refused [][2]string  // lines of text that no packet of this protocol holds, and what the error says; "": one does
+	Refused string       // lines of text that no packet holds, " => " and what the error says; without that, one that a packet does
 	Dumped  [][2]string  // the bytes of a packet of the last format, and its dump
 	NoKind  fmt.Stringer // a kind that the table does not have
 

@@ -131,12 +131,15 @@ func (x *Packets[P, PP]) refuses(t *testing.T) {
 		digits = "need half bytes"
 	}
 	unknown := codec.Table[1].Text + "x"
-	for _, c := range append([][2]string{
-		{"", "empty line"}, {unknown + " 1", `"` + unknown + `": no packet has that name`}, {"bad", digits}, {"bad zz", digits},
-	}, x.Refused...) {
-		_, _, err := codec.Parse(c[0])
-		if c[1] == "" && err != nil || c[1] != "" && (err == nil || !strings.Contains(err.Error(), c[1])) {
-			t.Errorf("Parse(%q): %v, want %q", c[0], err, c[1])
+	lines := x.Refused + " => empty line\nbad => " + digits + "\nbad zz => " + digits + "\n" +
+		unknown + " 1 => \"" + unknown + "\": no packet has that name\n"
+	for line := range strings.Lines(lines) {
+		text, want, wrong := strings.Cut(strings.Trim(line, "\t\n"), " => ")
+		if text == "" && !wrong {
+			continue
+		}
+		if _, _, err := codec.Parse(text); wrong != (err != nil) || wrong && !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %q", text, err, want)
 		}
 	}
 	_, err := codec.Assemble(nil, codec.Table[1].Text+" # no more\n\n nonsense\n")

@@ -91,6 +91,7 @@ function times(app, f) {
   if (!rows.length) return [];
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
+    f.again !== undefined ? el('p', {class: 'facts'}, `Poke ${f.again} changes the same code again: what is after poke ${f.split} includes what ran after that.`) : null,
     el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
     el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
     ...longest(app, f),

@@ -61,7 +61,7 @@ function keptExecution(params) {
     if (params.of !== undefined) from = Number(stream) === params.of ? params.nth : Number(stream) > params.of ? -1 : Infinity;
     const list = [];
     for (const s of steps) {
-      if (s.ip !== params.addr || s.kind !== 'insn') continue;
+      if (params.trap !== undefined ? s.kind !== 'trap' || s.poke !== params.trap : s.ip !== params.addr || s.kind !== 'insn') continue;
       const last = list[list.length - 1];
       list.push({s, nth: last && last.s.time === s.time ? last.nth + 1 : 0});
     }

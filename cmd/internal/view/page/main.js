@@ -59,7 +59,10 @@ function hash() {
     if (place.nth) q.set('nth', place.nth);
   }
   if (place.split !== null) q.set('split', place.split);
-  if (place.flame) q.set('flame', '1');
+  if (place.flame) {
+    q.set('flame', '1');
+    for (const name of place.flame) q.append('in', name);
+  }
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
 }
@@ -85,7 +88,7 @@ function restore() {
       change.fnTime = moment(q.get('fntime') || '0');
       change.nth = Number(q.get('nth'));
     }
-    if (q.get('flame')) change.flame = true;
+    if (q.get('flame')) change.flame = q.getAll('in');
     change.q = q.get('q');
   } catch {
     unknown = true;
@@ -232,13 +235,13 @@ app.toMoment = (time) => go({...nothing, time, ...around(time)});
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a moment it is the window's begin.
 // behind is an execution at that moment, as the place names a call: where several have it.
-app.toExecution = (f, way, at, {call, stream, behind = {}} = {}) => {
+app.toExecution = (f, way, at, {call, stream, trap, behind = {}} = {}) => {
   const time = Math.max(0, way ? at : place.from);
   const found = (a) => {
     if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream, nth: a.nth}, place.scope);
     else app.toStep(a.stream, a.step.time, a.step.at);
   };
-  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
+  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, trap, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
 };
 
 // toCall shows a call, and the function that was called. Where a call on screen began earlier
@@ -258,7 +261,7 @@ function around(time) {
 }
 
 const keys = {
-  f: () => go({...nothing, flame: true}),
+  f: () => go({...nothing, flame: []}),
   w: () => zoom(1 / 3), s: () => zoom(3), a: () => pan(-0.25), d: () => pan(0.25),
   '+': () => zoom(1 / 3), '-': () => zoom(3),
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),

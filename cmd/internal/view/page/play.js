@@ -37,6 +37,8 @@ export function moments(app, s) {
 export function toMoment(app, poke, stream, key, time) {
   if (key === 'last_old') return app.toExecution(poke, 'previous', time + 1, {stream});
   if (key === 'first_new') return app.toExecution(poke, 'next', Math.max(0, time - 1), {stream});
+  if (key === 'first_trap') return app.toExecution(poke, 'next', Math.max(0, time - 1), {stream, trap: poke.index});
+  if (key === 'last_trap') return app.toExecution(poke, 'previous', time + 1, {stream, trap: poke.index});
   return app.toStep(stream, time);
 }
 

@@ -1,0 +1,120 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// returns takes a return.
+func (c *cpu) returns(addr uint64, p *place) {
+	calls := c.part.calls
+	n := len(calls)
+	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
+		if calls[i].ret == addr {
+			c.endAbove(i)
+			c.end(Returned)
+			c.back(addr, p)
+			return
+		}
+		if calls[i].async {
+			break
+		}
+	}
+	if p.first && !p.unnamed {
+		c.jumps(addr, p) // what jumps by a return, and where new threads begin
+		return
+	}
+	c.unawaited(addr, p)
+}
+
+// back takes the flow to the call that is innermost now.
+func (c *cpu) back(addr uint64, p *place) {
+	switch {
+	case c.top == nil:
+		c.lands(addr, p, Unseen)
+	case p.unnamed:
+		c.at0()
+	case p.function != c.top.function:
+		c.within(p.function)
+	}
+}
+
+// again reports whether p is the first instruction of a call that it ran in already. So it is
+// another call's.
+func (p *place) again(call *Call) bool { return p.first && call.Ran }
+
+// unawaited takes a return that no call awaits.
+func (c *cpu) unawaited(addr uint64, p *place) {
+	calls := c.part.calls
+	n := len(calls)
+	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
+		switch {
+		case i < n-1 && calls[i].function == p.function && !p.unnamed && !p.again(calls[i]):
+			c.Unmatched++
+			c.endAbove(i)
+			return
+		case calls[i].open:
+			c.endAbove(i)
+			c.end(Returned)
+			if c.top == nil || c.top.function != p.function || p.again(c.top) {
+				c.lands(addr, p, Unseen)
+			}
+			return
+		}
+	}
+	if n > 0 {
+		c.Unmatched++
+		if !c.top.async && !c.top.root {
+			c.end(Unwound)
+		}
+	}
+	c.lands(addr, p, Unseen)
+}
+
+// resumes takes the return from an interrupt or exception.
+func (c *cpu) resumes(addr uint64, p *place) {
+	if addr == c.branch.End {
+		c.jumps(addr, p) // the kernel synchronises the CPU (iret_to_self)
+		return
+	}
+	i := len(c.part.calls) - 1
+	for ; i >= 0 && !c.part.calls[i].async; i-- {
+	}
+	if i < 0 {
+		c.unawaited(addr, p)
+		return
+	}
+	c.endAbove(i)
+	was := *c.top
+	c.end(Returned)
+	c.from = was.left
+	switch {
+	case c.top == nil:
+		c.lands(addr, p, Unseen)
+	case addr == was.left || was.left == 0:
+		c.back(addr, p)
+	case was.trap.here:
+		r := rows.Row{Trap: was.trap.kind, Poke: was.trap.poke, IP: was.left, Addr: addr, HasAddr: true}
+		in, ok := r.InPlace(c.machine)
+		if was.trap.doubt { // what the handler emulates is open: what fits the stack is likelier
+			c.top.Verdict = decoder.Ambiguous
+			if leads := in.Class != isa.Return && in.Target == addr; c.top.ret == addr && !(ok && leads) {
+				in, ok = isa.Insn{Class: isa.Return}, true
+			}
+		}
+		switch {
+		case ok && in.Class == isa.Call && addr != was.left+uint64(in.Len):
+			c.calls(addr, p, was.left+uint64(in.Len))
+		case ok && in.Class == isa.Return:
+			c.returns(addr, p)
+		default:
+			c.jumps(addr, p)
+		}
+		if was.trap.doubt && c.top != nil {
+			c.top.Verdict = decoder.Ambiguous
+		}
+	default:
+		c.jumps(addr, p)
+	}
+}

@@ -1,0 +1,64 @@
+package learn
+
+import ()
+
+// Outcome is what decoding the segment of a visit came to, with other code.
+type Outcome struct {
+	// Beyond is how many instructions followed behind the visit until the trace
+	// contradicted again; Ended: it never did up to the segment's end.
+	Beyond int
+	Ended  bool
+	Open   int      // instructions behind those, that no event confirmed up to the segment's end
+	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
+	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
+	Calls  Calls    // of the segment
+	Until  uint64   // when the trace contradicted again at the latest, ns
+}
+
+// What an idea must come to at a visit: so many instructions behind it that events
+// confirmed, with no contradiction, fewer where the segment ends before. Of the wrong
+// claims that contradictions end, 99 in 100 are shorter than 61 instructions.
+const (
+	enough      = 512
+	enoughAtEnd = 64
+)
+
+// Of the flow, so many instructions are kept; of that before the visit, so many or twice as
+// many. What an idea gets wrong leads no farther behind the visit than maxLed.
+const (
+	maxFlow   = 1 << 11
+	maxBefore = 128
+	maxLed    = 64
+)
+
+// Follow takes instructions of the flow with these lengths in bytes, the first at addr.
+// They lead to the event at off.
+func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
+	to := &o.Flow
+	if off < v.Begin {
+		to = &o.Before
+		if len(*to) >= 2*maxBefore {
+			*to = append((*to)[:0], (*to)[maxBefore:]...)
+		}
+	}
+	for _, l := range lens {
+		if off < v.Begin || len(*to) < maxFlow {
+			*to = append(*to, addr)
+		}
+		addr += uint64(l)
+	}
+	if off > v.Off {
+		if o.Beyond += len(lens); o.Beyond > maxLed {
+			o.Calls.Settle()
+		}
+	}
+}
+
+// holds reports whether the trace bears the idea out.
+func (o *Outcome) holds() bool {
+	return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd
+}
+
+// stands reports whether the trace does not contradict the idea. Where little follows
+// the visit, that says little for it.
+func (o *Outcome) stands() bool { return o.Ended || o.Beyond >= enough }
