@@ -143,9 +143,8 @@ func tellGaps(i int, list []event.Gap, out flow.Sink) error {
 }
 
 // begin returns what decodes the segment, from its begin on.
-func (f *follower) begin() stream.Decoder {
-	d := f.dec
-	if f.near {
+func (f *follower) begin() (d stream.Decoder) {
+	if d = f.dec; f.near {
 		d = f.ahead
 	}
 	d.Reset(f.seg)

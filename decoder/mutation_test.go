@@ -57,7 +57,7 @@ var mutations = []mutation{
 		{"decoder/internal/flow/meeting.go", "\t\tn.id = w.spare.ids\n", "\t\t_ = n\n"},
 	}, []string{"TestMeetings"}},
 	{"a learned text not tested against all visits", []edit{
-		{"decoder/internal/learn/decide.go", "if len(h.Not) > 0 {", "if false {"},
+		{"decoder/internal/learn/against.go", "if len(h.Not) > 0 {", "if false {"},
 	}, []string{"TestDecide"}},
 	{"meetings before the notes that both flows have", []edit{
 		{"decoder/internal/flow/meeting.go", "if w.align.answered(at, of) {", "if true {"},
