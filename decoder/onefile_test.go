@@ -155,6 +155,21 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
+// TestUnknownHWID would catch trace that is given to CPUs by the old rule, though records of a
+// version to come say whose it is.
+func TestUnknownHWID(t *testing.T) {
+	root := armRoot(t)
+	o := oneFile{variant: "fine", hwID: func(cpu uint64) uint64 { return 1<<60 | 0x11 - cpu }}
+	s := opened(t, hwbp(root, o.record(t, root)))
+	told := false
+	for _, x := range s.Warnings() {
+		told = told || strings.Contains(x.What, "trace IDs 10, 11")
+	}
+	if n := len(s.Streams()); n != 0 || !told {
+		t.Errorf("%d streams, %v", n, s.Warnings())
+	}
+}
+
 // TestHiddenSymbols would catch breakpoints of which nobody can say where they were set, in
 // silence: the copy of /proc/kallsyms has no addresses.
 func TestHiddenSymbols(t *testing.T) {

@@ -67,6 +67,7 @@ func (v textView) Poke(i int) flow.Poke {
 		Appears: len(p.Old) == 0 && v.Text.NothingBeside(i),
 		Goes:    len(p.New) == 0 && v.Text.NothingBeside(i),
 		Window:  is.TrapStands,
+		DoesNew: is.EmulatesNew,
 		Guarded: is.Guarded,
 		Mark:    p.Mark(),
 		Free:    is.Live,

@@ -2,6 +2,7 @@ package itm
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
@@ -14,11 +15,10 @@ import (
 // Ports above 31 are in pages that an Ext names; until one does it is page 0.
 // Times are not bounded: nothing relates an ITM's clocks to the recording's.
 type Decoder struct {
-	seg      event.Segment
 	prescale uint64 // of local timestamps
 	lx       Lexer
 	pk       Packet
-	phase    phase
+	course   wire.Course
 
 	page     uint16 // of stimulus ports
 	lost     bool   // packets were lost before the next event
@@ -28,14 +28,6 @@ type Decoder struct {
 	hasLow   bool   // its low bits are known
 	clkch    bool   // its clock's rate has changed since it was last told
 }
-
-type phase uint8
-
-const (
-	atStart phase = iota
-	inBody
-	atRest
-)
 
 // NewDecoder returns a Decoder of the segment.
 func NewDecoder(c coresight.Config, seg event.Segment) *Decoder {
@@ -47,31 +39,33 @@ func NewDecoder(c coresight.Config, seg event.Segment) *Decoder {
 // Reset makes d a Decoder of another segment of a stream traced under the same
 // Config, without allocating.
 func (d *Decoder) Reset(seg event.Segment) {
-	*d = Decoder{seg: seg, prescale: d.prescale, wantHigh: true}
+	*d = Decoder{course: wire.Course{Segment: seg}, prescale: d.prescale, wantHigh: true}
 	d.lx.Reset(seg.Own(), seg.Off)
 }
 
 // Next writes the next event to e, every field of it, and reports whether
 // there was one.
 func (d *Decoder) Next(e *event.Event) bool {
-	switch d.phase {
-	case atStart:
-		d.phase = inBody
-		d.lx.SeekSync()
-		*e = event.Event{Kind: event.Off, Detail: event.DetailNoSync, Off: d.seg.Off, End: d.lx.Off(), Time: event.Always}
-		return true
-	case inBody:
-		for d.lx.Next(&d.pk) {
-			if d.packet(e) {
-				return true
-			}
+	return d.course.Next(e, d.front, d.body, d.end)
+}
+
+// front goes to the first packet and returns where it lies, bytes.
+func (d *Decoder) front() int64 {
+	d.lx.SeekSync()
+	return d.lx.Off()
+}
+
+// body reads packets until one says something.
+func (d *Decoder) body(e *event.Event) bool {
+	for d.lx.Next(&d.pk) {
+		if d.packet(e) {
+			return true
 		}
-		d.phase = atRest
-		*e = event.Event{Kind: event.End, Off: d.lx.Off(), End: d.lx.Off(), Time: event.Always}
-		return true
 	}
 	return false
 }
+
+func (d *Decoder) end() int64 { return d.lx.Off() }
 
 // packet writes to e what the packet says and reports whether it says
 // anything by itself.

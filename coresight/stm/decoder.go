@@ -14,10 +14,9 @@ import (
 //
 // Times are not bounded: nothing relates an STM's clock to the recording's.
 type Decoder struct {
-	seg   event.Segment
-	lx    Lexer
-	pk    Packet
-	phase phase
+	lx     Lexer
+	pk     Packet
+	course wire.Course
 
 	master, channel uint16
 	known           bool // a Version or an M8 has said what they are
@@ -29,14 +28,6 @@ type Decoder struct {
 	stamp bool        // next holds the timestamp of the event told last
 	next  event.Event //
 }
-
-type phase uint8
-
-const (
-	atStart phase = iota
-	inBody
-	atRest
-)
 
 // Codings of timestamps: the Value of a Version.
 const (
@@ -54,7 +45,7 @@ func NewDecoder(_ coresight.Config, seg event.Segment) *Decoder {
 
 // Reset makes d a Decoder of another segment, without allocating.
 func (d *Decoder) Reset(seg event.Segment) {
-	*d = Decoder{seg: seg}
+	*d = Decoder{course: wire.Course{Segment: seg}}
 	d.lx.Reset(seg.Own(), seg.Off)
 }
 
@@ -65,26 +56,27 @@ func (d *Decoder) Next(e *event.Event) bool {
 		*e, d.stamp = d.next, false
 		return true
 	}
-	switch d.phase {
-	case atStart:
-		d.phase = inBody
-		d.lx.SeekSync()
-		off, _ := d.lx.Off()
-		*e = event.Event{Kind: event.Off, Detail: event.DetailNoSync, Off: d.seg.Off, End: off, Time: event.Always}
-		return true
-	case inBody:
-		for d.lx.Next(&d.pk) {
-			if d.packet(e) {
-				return true
-			}
+	return d.course.Next(e, d.front, d.body, d.end)
+}
+
+// front goes to the first packet and returns where it lies, bytes.
+func (d *Decoder) front() int64 {
+	d.lx.SeekSync()
+	off, _ := d.lx.Off()
+	return off
+}
+
+// body reads packets until one says something.
+func (d *Decoder) body(e *event.Event) bool {
+	for d.lx.Next(&d.pk) {
+		if d.packet(e) {
+			return true
 		}
-		d.phase = atRest
-		end := d.lx.base + int64(len(d.lx.buf))
-		*e = event.Event{Kind: event.End, Off: end, End: end, Time: event.Always}
-		return true
 	}
 	return false
 }
+
+func (d *Decoder) end() int64 { return d.lx.base + int64(len(d.lx.buf)) }
 
 // packet writes to e what the packet says and reports whether it says
 // anything by itself.

@@ -9,9 +9,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// brief is a call that began behind the last time that the trace told. Most end before the
-// next one: so they took no time, as far as anybody knows, and become no Call. The others
-// become one then.
+// brief is a call of which only its beginning and its end are told of, if that. Most began and end
+// between two times that the trace told: so they took no time, as far as anybody knows, and are
+// counted. The others are told of as they end. Where the flow does anything else than to
+// call, to return and to jump to functions, they become Calls.
 type brief struct {
 	*function
 	how     Way
@@ -22,6 +23,7 @@ type brief struct {
 	from    uint64     // the address that it was entered from
 	self    uint64     // as in Call
 	insns   uint64
+	inside  uint64
 	verdict decoder.Verdict
 }
 
@@ -62,7 +64,7 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 		c.ran(insns, v, k)
 		x := &b.list[b.n]
 		x.function, x.how, x.hidden, x.now, x.began = p.function, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
-		x.ret, x.from, x.self, x.insns, x.verdict = k.End, k.LastIP(), 0, 0, decoder.Certain
+		x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
 		b.n++
 		c.within(p.function)
 		return true
@@ -79,11 +81,11 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 			in.leadsTo(p.function, c.now, c.stated)
 			c.within(p.function)
 			return true
-		case in.ret != to.Addr || in.began != c.lastStated:
+		case in.ret != to.Addr:
 			return false
 		}
 		c.ran(insns, v, k)
-		b.fold(c.top)
+		b.ends(c, Returned)
 		if b.n--; b.n > 0 {
 			c.within(b.list[b.n-1].function)
 		} else {
@@ -122,20 +124,41 @@ func (x *brief) leadsTo(f *function, now event.Time, stated uint64) {
 	x.function, x.hidden, x.now, x.began = f, false, now, stated
 }
 
-// fold counts the innermost brief call, which ended. The outermost lies in top.
-func (b *briefs) fold(top *Call) {
+// ends counts the innermost brief call, which ended, or tells of it. The outermost lies in top.
+func (b *briefs) ends(c *cpu, how Way) {
 	x := &b.list[b.n-1]
 	n := x.self + x.insns
-	x.folded.n++
-	x.folded.insns += n
+	took := max(c.lastStated, x.began) - x.began
+	if took == 0 {
+		x.folded.n++
+		x.folded.insns += n
+	} else if c.OnEnd != nil {
+		x.tellOf(c, how, took)
+	}
 	if b.n > 1 {
 		up := &b.list[b.n-2]
 		up.insns += n
+		up.inside += took
 		up.verdict = max(up.verdict, x.verdict)
 		return
 	}
-	top.Insns += n
-	top.Verdict = max(top.Verdict, x.verdict)
+	c.top.Insns += n
+	c.top.inside += took
+	c.top.Verdict = max(c.top.Verdict, x.verdict)
+}
+
+// tellOf tells of the innermost brief call, which ended and took a time, ns.
+func (x *brief) tellOf(c *cpu, how Way, took uint64) {
+	call := &c.brief
+	call.function, call.Stream, call.TID, call.Comm = x.function, c.st, c.thread.tid, c.thread.comm
+	call.How, call.From, call.Begin, call.began, call.ret = x.how, x.from, x.now, x.began, x.ret
+	call.Ended, call.End, call.took, call.inside = how, c.last, took, x.inside
+	call.Self, call.Insns, call.Verdict = x.self, x.self+x.insns, x.verdict
+	call.Ran, call.timed, call.Times, call.Tag = true, true, 1, 0
+	if call.Depth = c.top.Depth + c.briefs.n; c.top.hidden {
+		call.Depth--
+	}
+	c.OnEnd(call)
 }
 
 // jumpsBriefly has the function at the first instruction of which k begins take a brief
@@ -147,7 +170,7 @@ func (c *cpu) jumpsBriefly(k *decoder.Block) (done bool) {
 	}
 	p := c.placeOf(k)
 	x := &b.list[b.n-1]
-	if !p.simple || p.function.inner || !x.hidden && x.began != c.lastStated {
+	if !p.simple || p.function.inner {
 		return false
 	}
 	if x.hidden {
@@ -155,7 +178,7 @@ func (c *cpu) jumpsBriefly(k *decoder.Block) (done bool) {
 		c.within(p.function)
 		return true
 	}
-	b.fold(c.top)
+	b.ends(c, Replaced)
 	*x = brief{function: p.function, how: Jumped, now: c.now, began: c.stated, ret: x.ret, from: c.prev.LastIP()}
 	c.within(p.function)
 	return true
@@ -171,7 +194,7 @@ func (c *cpu) begins() {
 		x := &b.list[i]
 		call := c.enter(x.function, x.how, x.from)
 		call.Begin, call.began = x.now, x.began
-		call.ret, call.Ran, call.Self, call.Insns, call.Verdict = x.ret, true, x.self, x.insns, x.verdict
+		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict = x.ret, true, x.self, x.insns, x.inside, x.verdict
 	}
 	b.n = 0
 }

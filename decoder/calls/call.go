@@ -9,18 +9,18 @@ import (
 
 // function is what is called. Its public fields are those of a Call.
 type function struct {
-	Sym      string // "": only its address is known
-	File     string // the kernel, a module or the file that a program mapped; "": not known
-	Addr     uint64 // of its first instruction
-	Function int    // its number: functions count from 0 as the flow comes to them
-
 	lo, size uint64 // its code, as far as it is known
+	folded   folded
 	unnamed  bool
 	leadsOn  bool // a thunk
 	callsOn  bool // a trampoline: it calls for the function that called it
 	inner    bool // what a compiler moved out of another function
 	switches bool // it leaves another thread's stack behind
-	folded   folded
+
+	Sym      string // "": only its address is known
+	File     string // the kernel, a module or the file that a program mapped; "": not known
+	Addr     uint64 // of its first instruction
+	Function int    // its number: functions count from 0 as the flow comes to them
 }
 
 // Call is one execution of a function: of Sym, a symbol of File, at Addr. Sym is "" where

@@ -37,6 +37,7 @@ type cpu struct {
 	returner *decoder.Block
 
 	briefs briefs  // inside of top
+	brief  Call    // of those the one that is told of
 	cycles *cycles // nil: the trace counts none
 
 	inside

@@ -98,6 +98,9 @@ func (f *function) grow(b *decoder.Block, parts *[]part) {
 // divide finds which functions b is of, behind the one that it begins with.
 func (c *cpu) divide(p *place, b *decoder.Block) {
 	addr, f := b.Addr, p.function
+	if !p.unnamed && c.machine.Kernel(addr) && c.at(b.Space, b.LastIP()).function == f {
+		return // where one of the kernel's functions ends the next one begins
+	}
 	for i, l := range b.Lens {
 		if i > 0 {
 			if q := c.at(b.Space, addr); q.function != f && q.first && !q.unnamed {

@@ -22,7 +22,8 @@ type Tree struct {
 	OnRestart func() bool
 
 	// Fold tells at Close, and at once, of the calls of a function that began and ended between
-	// two times that the trace told: as one Call that has Times. OnBegin is not told of them.
+	// two times that the trace told: as one Call that has Times. OnBegin is not told of calls then, nor
+	// has each its Caller.
 	Fold bool
 
 	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran

@@ -22,6 +22,9 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	from := 0
 	for i := range b.Notes {
 		n := &b.Notes[i]
+		if n.Kind == decoder.NoteCut || n.Kind == decoder.NoteEvent && n.Event.Kind != event.Async {
+			continue // it leads nowhere
+		}
 		if n.At > from {
 			t.goesOn(c, b.Ranges[from:n.At], b.Stamps)
 			from = n.At
@@ -71,16 +74,13 @@ func (t *Tree) clip(ns uint64) uint64 {
 
 // goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	stamp, prev, counts, awaits := noStamp, c.prev, c.counts, c.await != nothing
-	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
+	stamp, prev, counts, awaits, fresh, here := noStamp, c.prev, c.counts, c.await != nothing, false, false
+	// fresh: c.last is not of the stamp yet; here: how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
-		if !awaits && !here && c.OnRan == nil {
-			if end, n := c.straight(list, i, stamp); end > i {
-				i, insns, prev = end, insns+n, list[end-1].Block
-				if i == len(list) {
-					break
-				}
+		if !awaits && !fresh && c.OnRan == nil && verdict == decoder.Certain {
+			if i, insns, prev, here = simply(c, list, i, stamp, insns, prev, here); i == len(list) {
+				break
 			}
 		}
 		x, k := &list[i], list[i].Block
@@ -132,22 +132,6 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	}
 	c.ran(insns, verdict, prev)
 	c.begins()
-}
-
-// straight goes over the ranges from i on that go straight on in the code in, with one stamp and
-// certain, up to a call or the like. It returns where it ends, and their instructions. Most need
-// no more.
-func (in *inside) straight(list []decoder.BatchRange, i int, stamp uint32) (end int, insns uint64) {
-	lo, size, inner := in.lo, in.size, in.inner
-	for ; i < len(list); i++ {
-		x := &list[i]
-		k := x.Block
-		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class%32) {
-			break
-		}
-		insns += uint64(x.N)
-	}
-	return i, insns & in.counts
 }
 
 // doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the

@@ -9,21 +9,22 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // FuzzEvents would catch an event stream that makes opening or decoding panic
 // or hang, and one that is not written again as it was read.
 func FuzzEvents(f *testing.F) {
 	demo := filepath.Join("..", "..", "cmd", "ptdecode", "demo")
-	seed, err := os.ReadFile(filepath.Join(demo, "events.jsonl"))
-	if err != nil {
-		f.Fatal(err)
+	var trace []byte
+	for name, b := range testsize.Files(f, filepath.Join(demo, "*")) {
+		switch filepath.Base(name) {
+		case "cpu1.pt":
+			trace = b
+		case "events.jsonl":
+			f.Add(b)
+		}
 	}
-	trace, err := os.ReadFile(filepath.Join(demo, "cpu1.pt"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(seed)
 	f.Add([]byte(`{"type":"mmap","pid":1,"tid":1,"addr":"ffffffffffffffff","len":18446744073709551615,"prot":4,"file":"/x"}
 {"type":"switch","cpu":1,"time":18446744073709551615,"out":true,"other_pid":1,"other_tid":1}
 {"type":"time_conv","shift":65535,"mult":4294967295,"zero":1}

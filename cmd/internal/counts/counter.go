@@ -13,11 +13,12 @@ import (
 
 // Options says what is counted.
 type Options struct {
-	CPUs    bool // a table for each stream
-	Threads bool // a table for each thread
-	Time    bool // the time that passed, too
-	Runs    bool // runs, too
-	Bare    bool // no tables: only Gaps and Instructions, whatever else is set
+	CPUs    bool   // a table for each stream
+	Threads bool   // a table for each thread
+	Time    bool   // the time that passed, too
+	Runs    bool   // runs, too
+	Bare    bool   // no tables: only Gaps and Instructions, whatever else is set
+	Since   uint64 // gaps that ended before do not count, ns
 
 	// Name, where set, has a table for each name that it gives to ranges: of that with an index
 	// in the Batch at hand.
@@ -276,7 +277,9 @@ func (c *Counter) note(f *following, i int, n *decoder.Note) {
 	f.clock.Note(n)
 	switch n.Kind {
 	case decoder.NoteGap:
-		c.Gaps++
+		if hi := n.Gap.Time.Hi; hi == 0 || hi >= c.o.Since {
+			c.Gaps++
+		}
 	case decoder.NoteTrap:
 		if source = n.Event.From; c.s.Streams()[i].Guest == 0 {
 			c.Traps[source]++

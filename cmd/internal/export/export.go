@@ -66,11 +66,10 @@ flow. The exit code is 3 where there are gaps.`,
 		if j.filter, err = filters(s); err != nil {
 			return err
 		}
-		q := j.query(targets)
-		if done, err := share(s, q, args); done || err != nil {
+		if done, err := share(s, j.query(targets), args); done || err != nil {
 			return err
 		}
-		return j.run(c.Context(), q, targets)
+		return j.run(c.Context(), targets)
 	}
 	return c
 }
@@ -168,9 +167,32 @@ func (j *job) query(targets []target) decoder.Query {
 	return q
 }
 
-// run decodes what q asks for of the recording and writes the targets.
-func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err error) {
-	all, err := j.sinks(targets)
+// together parts the targets into those that one decoding can write. Stacks of a window need
+// the flow before it, and nothing else may see that.
+func (j *job) together(targets []target) (groups [][]target) {
+	if j.filter.Query.From == 0 {
+		return [][]target{targets}
+	}
+	var stacks, others []target
+	for _, t := range targets {
+		if t.format.stacks {
+			stacks = append(stacks, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	for _, g := range [][]target{stacks, others} {
+		if len(g) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// decode decodes what the targets need and writes them.
+func (j *job) decode(ctx context.Context, targets []target) error {
+	q := j.query(targets)
+	all, err := j.sinks(q, targets)
 	if err != nil {
 		return err
 	}
@@ -183,8 +205,15 @@ func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err e
 			err = all.outs[i].finish(err)
 		}
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// run decodes the recording and writes the targets.
+func (j *job) run(ctx context.Context, targets []target) error {
+	for _, g := range j.together(targets) {
+		if err := j.decode(ctx, g); err != nil {
+			return err
+		}
 	}
 	n := &j.counter.Instructions
 	switch {
@@ -247,12 +276,15 @@ type fanOut struct {
 	outs     []*output // by target; nil: the format makes its files
 }
 
-// sinks begins the targets.
-func (j *job) sinks(targets []target) (*fanOut, error) {
+// sinks begins the targets, which get what q asks for.
+func (j *job) sinks(q decoder.Query, targets []target) (*fanOut, error) {
 	o := counts.Options{Bare: true}
+	if q.From < j.filter.Query.From {
+		o.Since = j.filter.Query.From
+	}
 	for _, t := range targets {
 		g := t.format.groups
-		o = counts.Options{CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}
+		o = counts.Options{Since: o.Since, CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}
 	}
 	j.divide(&o)
 	j.counter = counts.New(j.session, j.filter, o)

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,9 +19,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// stacksIn returns the stacks of a recording and what they weigh: in all of it, or in a window.
-func stacksIn(t *testing.T, c decoder.Config, window string) (stacks map[string]uint64, sum uint64) {
-	t.Helper()
+// hostOf returns a host that gives the window of a recording, or all of it.
+func hostOf(c decoder.Config, window string) *host.Host {
 	h := testHost(c, io.Discard)
 	all := h.Filters
 	h.Filters = func(c *cobra.Command) func(*decoder.Session) (*host.Filter, error) {
@@ -32,6 +33,13 @@ func stacksIn(t *testing.T, c decoder.Config, window string) (stacks map[string]
 			return f, err
 		}
 	}
+	return h
+}
+
+// stacksIn returns the stacks of a recording and what they weigh: in all of it, or in a window.
+func stacksIn(t *testing.T, c decoder.Config, window string) (stacks map[string]uint64, sum uint64) {
+	t.Helper()
+	h := hostOf(c, window)
 	file := filepath.Join(t.TempDir(), "folded")
 	runVerb(t, New(h), "--with-ambiguous", "-o", "folded:"+file)
 	b, err := os.ReadFile(file)
@@ -87,6 +95,50 @@ func TestFoldedWindow(t *testing.T) {
 		}
 		if unseen*4 > sum {
 			t.Errorf("%s: of %d instructions of %d callers were not seen", window, unseen, sum)
+		}
+	}
+}
+
+// TestBesideStacks would catch a table, a profile or a picture of a window that is another as soon as
+// stacks are written beside it: these need the flow before the window. It would also catch gaps of
+// that flow which count as the window's.
+func TestBesideStacks(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	dir := t.TempDir()
+	var targets []string
+	for _, f := range []string{"csv", "perfetto", "pcs", "bolt"} {
+		targets = append(targets, f+":"+filepath.Join(dir, f))
+	}
+	written := func(window string, outs ...string) map[string]string {
+		var args []string
+		for _, o := range outs {
+			args = append(args, "-o", o)
+		}
+		runVerb(t, New(hostOf(c, window)), args...)
+		files := map[string]string{}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || d.Name() == "folded" {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			files[path] = string(b)
+			return errors.Join(err, os.Remove(path))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	for _, window := range []string{"40%-45%", "70%-70.1%"} {
+		alone := written(window, targets...)
+		beside := written(window, append(targets, "folded:"+filepath.Join(dir, "folded"))...)
+		if len(alone) < len(targets) || len(alone) != len(beside) {
+			t.Errorf("%s: %d files alone, %d beside stacks", window, len(alone), len(beside))
+		}
+		for path, text := range alone {
+			if text != beside[path] {
+				t.Errorf("%s: %s is another beside stacks: %d and %d bytes", window, filepath.Base(path), len(text), len(beside[path]))
+			}
 		}
 	}
 }

@@ -104,7 +104,11 @@ func (c *sourceCoverage) wanted(space uint32, addr, time uint64) bool {
 func (c *sourceCoverage) ran(at functionAt, n uint64, r *counts.Range) {
 	frames := c.j.session.Lines(at.space, at.addr, r.Seen)
 	if len(frames) == 0 {
-		c.j.leaveOut(n, "no source line is known for them (DWARF)")
+		why := "no source line is known for them (DWARF)"
+		if k := c.j.kernel; k != nil && !k.lines && c.j.session.Kernel(at.addr) {
+			why = k.path + " has no DWARF, which tells source lines"
+		}
+		c.j.leaveOut(n, why)
 		return
 	}
 	p := c.names.At(at.space, at.addr, r.Seen)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -35,17 +36,10 @@ func (p *pprof) Close() error {
 	return newPprofBuilder(p.stacked).profile().Write(p.w)
 }
 
-// duration returns how long the recording's trace is, ns; 0 where it has no times.
+// duration returns how long the trace of what is asked for is, ns; 0 where it has no times.
 func (j *job) duration() int64 {
-	lo, hi := uint64(0), uint64(0)
-	for _, st := range j.session.Streams() {
-		if t := st.Time(); t.Lo != 0 {
-			if lo == 0 || t.Lo < lo {
-				lo = t.Lo
-			}
-			hi = max(hi, t.Hi)
-		}
-	}
+	q := &j.filter.Query
+	lo, hi := filter.Within(j.session, q.Streams, q.From, q.Until)
 	if hi-lo > uint64(100*365*24*time.Hour) { // one of the two is not known
 		return 0
 	}

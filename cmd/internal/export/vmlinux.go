@@ -12,9 +12,10 @@ import (
 // vmlinux is the kernel's file as its linker made it, which --vmlinux names. Its addresses
 // and its source lines are taken, not its code: what ran is what the recording's copy of the kernel has.
 type vmlinux struct {
-	path string
-	text uint64 // where it has _text
-	segs []segment
+	path  string
+	text  uint64 // where it has _text
+	segs  []segment
+	lines bool // it has DWARF's source lines
 }
 
 // readVmlinux reads the file at path.
@@ -25,6 +26,9 @@ func readVmlinux(path string) (*vmlinux, error) {
 	}
 	defer f.Close()
 	k := &vmlinux{path: path, segs: segmentsOf(f)}
+	for _, x := range f.Sections {
+		k.lines = k.lines || x.Name == ".debug_line" || x.Name == ".zdebug_line"
+	}
 	list, err := f.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, fmt.Errorf("%s: %w", path, err)

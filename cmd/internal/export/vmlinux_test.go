@@ -16,7 +16,8 @@ import (
 )
 
 // TestVmlinux would catch addresses of the kernel that are not its vmlinux's. This kernel ran
-// elsewhere (KASLR): there an emulator's log has what is at the addresses of branches.
+// elsewhere (KASLR): there an emulator's log has what is at the addresses of branches. It would catch
+// coverage without lines that does not say what this vmlinux lacks.
 func TestVmlinux(t *testing.T) {
 	testsize.OnlyFull(t)
 	dir := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86")
@@ -45,6 +46,12 @@ func TestVmlinux(t *testing.T) {
 	}
 	c := decoder.Config{Recording: filepath.Join(dir, "kprobes", "perf.data")}
 	runVerb(t, New(testHost(c, io.Discard)), "--object", kernelName, "--vmlinux", file, "-o", "bolt:"+out)
+	h, said := testHost(c, io.Discard), ""
+	h.Say = func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
+	runVerb(t, New(h), "--object", kernelName, "--vmlinux", file, "-o", "lcov:"+filepath.Join(t.TempDir(), "lcov"))
+	if !strings.Contains(said, "vmlinux has no DWARF") {
+		t.Errorf("of coverage it says %q", said)
+	}
 	want := testsize.Ran(t, filepath.Join(dir, "kprobes"))
 	s, err := decoder.Open(c)
 	if err != nil {

@@ -20,10 +20,10 @@ type Spread struct {
 	N, Sum      uint64
 	Least, Most uint64 // 0 where N is
 
-	exact  []uint64                    // all numbers, or those that are not counted yet
-	counts []counted                   // the least number first
-	rough  bool                        // there were too many for counts: pages have them
-	pages  [64]*[1 << precision]uint64 // by how many bits a number has
+	exact  []uint64                  // all numbers, or those that are not counted yet
+	counts []counted                 // the least number first
+	rough  bool                      // there were too many for counts: pages have them
+	pages  []*[1 << precision]uint64 // by how many bits a number has; nil: there are none
 }
 
 // counted is a number, and how often it came.
@@ -157,6 +157,9 @@ func (s *Spread) turn(n, count uint64) {
 	page, at := 0, n
 	if b := bits.Len64(n); b > precision {
 		page, at = b-precision, n>>(b-precision-1)&(1<<precision-1)
+	}
+	if s.pages == nil {
+		s.pages = make([]*[1 << precision]uint64, 64)
 	}
 	if s.pages[page] == nil {
 		s.pages[page] = new([1 << precision]uint64)

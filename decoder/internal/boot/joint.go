@@ -1,6 +1,8 @@
 package boot
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
@@ -33,26 +35,41 @@ func (x *clash) in(p *part, forks []buildtime.Choice, firm map[buildtime.Choice]
 const mostForks = 8
 
 // watch notes which choices run in a trial, from the first code on that is another there, up to
-// where the trial is refuted.
-func (k *sink) watch(addr, end uint64) {
-	l := k.l
+// where the trial is refuted. x is of code that ran.
+func (k *sink) watch(x *blockFacts, addr, end uint64) {
 	if k.watched == nil || k.worse {
 		return
 	}
-	if k.since = k.since || overlap(l.changed, addr, end); !k.since {
+	if k.since = k.since || x.other; !k.since {
 		return
 	}
+	if !x.asked {
+		x.forks, x.asked = k.l.forksIn(addr, end), true
+	}
+	for _, c := range x.forks {
+		k.ran++
+		k.last[c] = k.ran
+	}
+}
+
+// ranForks returns what watch noted, what ran last as the last.
+func (k *sink) ranForks() []buildtime.Choice {
+	for _, s := range k.watched {
+		delete(k.last, s.c)
+	}
+	return slices.SortedFunc(maps.Keys(k.last), func(c, d buildtime.Choice) int { return cmp.Compare(k.last[c], k.last[d]) })
+}
+
+// forksIn returns the choices of which another value may lead the flow elsewhere in [addr, end).
+func (l *learner) forksIn(addr, end uint64) (list []buildtime.Choice) {
 	for _, g := range l.b.kernel.Within(nil, addr-l.b.shift, end-l.b.shift) {
 		for _, c := range g.Choices {
-			if l.b.given(c) || slices.ContainsFunc(k.watched, func(s setting) bool { return s.c == c }) || !l.leadsApart(pair{g, c}) {
-				continue
+			if !l.b.given(c) && l.leadsApart(pair{g, c}) {
+				list = append(list, c)
 			}
-			if i := slices.Index(k.forks, c); i >= 0 {
-				k.forks = slices.Delete(k.forks, i, i+1)
-			}
-			k.forks = append(k.forks, c) // the one that ran last is the last
 		}
 	}
+	return list
 }
 
 // leadsApart reports whether another value of a choice may lead the flow elsewhere than the one
@@ -66,7 +83,8 @@ func (l *learner) leadsApart(p pair) bool {
 	if b.overlaps(p.g) {
 		return false
 	}
-	near := overlap(l.changed, p.g.Addr+b.shift, p.g.Last()+b.shift+1) // it is not as it is by b.state
+	// Its code, or what that leads to, may not be as it is by b.state.
+	near := overlap(l.changed, p.g.Addr+b.shift-jumpsInside, p.g.Last()+b.shift+jumpsInside)
 	for _, v := range b.kernel.Values(p.c) {
 		is = is || v != b.state.Get(p.c) && !p.g.Alike(b.state, b.state.With(p.c, v)) && (near || !l.meets(p.g, p.c, v))
 	}

@@ -65,6 +65,7 @@ const (
 	fewParts      = 16       // segments that are looked at first
 	someParts     = 256      // then
 	partsOfATrial = 8        // segments that a choice is tried on
+	mostOfATrial  = 32       // those of a choice that none of these settles
 	mostParts     = 3        // those at first, where one is to be mended
 	mostMended    = 24       // those then, and those that are looked at again at once
 	mostRounds    = 64
@@ -322,14 +323,15 @@ func (l *learner) confirm() (changed bool) {
 func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.open(c) {
-		sum, x := 0, clash{}
+		sum, n, x := 0, 0, clash{}
 		l.trial(variant{{c, v}}, parts, badGap-1, func(p *part, y outcome) bool {
 			d := p.last.bad - y.bad
 			sum += d
 			if d <= -badEnough {
 				x.in(p, y.forks, l.firm)
 			}
-			return sum < 2*badGap && (sum > -badGap || x.p != nil && len(x.forks) > 0)
+			n++
+			return sum < 2*badGap && (sum > -badGap || x.p != nil && len(x.forks) > 0 && n < partsOfATrial)
 		})
 		l.clashes[setting{c, v}] = x
 		if sum > -badEnough && (sum >= badEnough || v == l.assumed.Get(c)) {

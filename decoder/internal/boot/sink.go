@@ -36,8 +36,11 @@ var errWorse = errors.New("boot: worse")
 // blockFacts is what matters of a block.
 type blockFacts struct {
 	pairs  []pair
-	spaces int  // instructions that change the address space
-	thunk  bool // it is of a retpoline: its return stands for a jump
+	spaces int                // instructions that change the address space
+	thunk  bool               // it is of a retpoline: its return stands for a jump
+	other  bool               // its code is another in the trial under way
+	forks  []buildtime.Choice // see forksIn
+	asked  bool               // forks is known
 }
 
 // pair is a group that a block has bytes of, and a choice of it that a flow could tell.
@@ -56,7 +59,7 @@ func (l *learner) factsOf(b *flow.Block) *blockFacts {
 	if x := l.facts[k]; x != nil && !own {
 		return x
 	}
-	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift), pairs: l.pairs(b.Addr, b.End)}
+	x := &blockFacts{other: own, thunk: l.b.kernel.InThunk(b.Addr - l.b.shift), pairs: l.pairs(b.Addr, b.End)}
 	if l.b.holds(b.Addr, int(b.End-b.Addr)) {
 		x.spaces = l.spaces(b)
 	}
@@ -154,7 +157,9 @@ type sink struct {
 	strict bool // that ends it
 	// Of a trial: choices whose code ran from the first of the trial's on, until it was refuted.
 	watched variant
-	since   bool // its code ran
+	since   bool                     // its code ran
+	last    map[buildtime.Choice]int // when each ran last, of ran times
+	ran     int
 	stated  bool // the trace states where each return went
 }
 
@@ -229,7 +234,7 @@ func (k *sink) weigh(r *flow.Range) {
 		x = k.l.factsOf(r.Block)
 		k.l.blocks[r.Block] = x
 	}
-	k.watch(r.Block.Addr, r.End())
+	k.watch(x, r.Block.Addr, r.Block.End)
 	k.returns(r, x)
 	if r.N == r.Block.N {
 		k.spaces += x.spaces
@@ -248,6 +253,7 @@ func (k *sink) meet(pairs []pair) {
 	for _, y := range pairs {
 		if !k.seen[y] {
 			k.seen[y] = true
+			k.l.leadsApart(y) // it is asked best where no trial is under way
 			k.met[y.c] = append(k.met[y.c], y.g)
 		}
 		if n := len(k.trail); n == 0 || k.trail[n-1] != y.c {
@@ -263,7 +269,7 @@ func (k *sink) ahead(ip uint64) {
 		return
 	}
 	for _, r := range k.l.b.way(k.l.isa, ip) {
-		k.watch(r.Addr, r.Last()+1)
+		k.watch(&blockFacts{other: overlap(k.l.changed, r.Addr, r.Last()+1)}, r.Addr, r.Last()+1)
 		if k.met != nil {
 			k.meet(k.l.pairs(r.Addr, r.Last()+1))
 		}

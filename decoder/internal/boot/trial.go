@@ -17,6 +17,7 @@ func (l *learner) run(p *part, tell bool, most int) outcome {
 		k.met, k.seen = map[buildtime.Choice][]*buildtime.Group{}, map[pair]bool{}
 	}
 	k.watched, k.base, k.strict = l.watched, p.last.steps, len(l.watched) > 1
+	k.last = map[buildtime.Choice]int{}
 	err := l.by.Decode(p.st, p.seg, k)
 	if err != nil && err != errWorse {
 		return outcome{bad: 1 << 30}
@@ -24,6 +25,7 @@ func (l *learner) run(p *part, tell bool, most int) outcome {
 	if d := k.spaces - p.spaces; err == nil && d != 0 {
 		k.bad += badSpace * max(d, -d)
 	}
+	k.forks = k.ranForks()
 	return k.outcome
 }
 

@@ -39,7 +39,8 @@ func (l *learner) meets(g *buildtime.Group, c buildtime.Choice, v int) bool {
 }
 
 // cover returns segments in which code ran that depends on c. It takes some first in
-// which an event stopped there, and tries to have each group in one of them.
+// which an event stopped there, and tries to have each group in one of them. The first partsOfATrial
+// mostly do; the others are spread over the rest.
 func (l *learner) cover(c buildtime.Choice) (parts []*part) {
 	have := map[*buildtime.Group]bool{}
 	var more []*part
@@ -60,7 +61,8 @@ func (l *learner) cover(c buildtime.Choice) (parts []*part) {
 		}
 	}
 	parts = append(parts, more...)
-	return parts[:min(len(parts), partsOfATrial)]
+	n := min(len(parts), partsOfATrial)
+	return append(parts[:n:n], some(parts[n:], mostOfATrial-n)...)
 }
 
 // met returns the segments in which code ran that depends on c: all, or those with gaps.

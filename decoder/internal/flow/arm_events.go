@@ -24,6 +24,12 @@ func (x *executor) meetArm(t *thread, e *event.Event) (st status, done bool) {
 	return moved, false
 }
 
+// rulesOut reports whether e, a Payload or Context, cannot follow what t ran last: A64 returns
+// from exceptions by ERET alone.
+func (o *writer) rulesOut(t *thread, e *event.Event) bool {
+	return e.Detail == event.DetailExceptionRet && t.mode == isa.ModeA64 && !o.mayReturnFar(t)
+}
+
 // interrupted takes an Off: what ran after the last thing traced is not told.
 func (x *executor) interrupted(t *thread, e *event.Event) status {
 	t.notBefore(x.code.text, e)

@@ -106,6 +106,10 @@ func TestArm(t *testing.T) {
 			syncA64(0x1000), bits("ttt"), to(0x1030), bits("t"), to(0x1020), bits("tt"), syncA64(0x1038)}},
 		{"a target stands behind payloads", "10 40", armRules, []event.Event{
 			syncA64(0x1010), bits("t"), {Kind: event.Payload}, to(0x1040), syncA64(0x1044)}},
+		{"an exception return behind an ERET", "40 44 10 40", armRules, []event.Event{
+			syncA64(0x1040), bits("t"), {Kind: event.Payload, Detail: event.DetailExceptionRet}, to(0x1010), bits("t"), to(0x1040), syncA64(0x1044)}},
+		{"an exception return behind no ERET", "20? gap:mismatch 40", armRules, []event.Event{
+			syncA64(0x1020), bits("t"), {Kind: event.Payload, Detail: event.DetailExceptionRet}, {Kind: event.Off}, {Kind: event.Enable, Flags: event.FlagIP, IP: 0x1040}, syncA64(0x1044)}},
 		{"every return has a target", "0 20 24 4 10 40", byTarget, []event.Event{
 			syncA64(0x1000), bits("ttt"), to(0x1004), bits("tt"), to(0x1040), syncA64(0x1044)}},
 		{"one has none", "0? 20? 24? gap:mismatch 40", byTarget, []event.Event{

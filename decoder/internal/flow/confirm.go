@@ -117,3 +117,36 @@ func (b *Batch) decision(from extent) (yes, known bool) {
 	}
 	return false, landed >= 0
 }
+
+// mayReturnFar reports whether the last instruction of the flow of t, as far as it is known, may have
+// returned from an exception. A trace unit tells of that before the target or behind it.
+func (o *writer) mayReturnFar(t *thread) bool {
+	for n := t.tail; n != nil; n = n.parent {
+		if yes, known := n.out.endsFar(extent{}); known {
+			return yes
+		}
+	}
+	if yes, known := o.batch.endsFar(extent{}); known {
+		return yes
+	}
+	if k := len(o.wait.held); k > 0 {
+		yes, _ := o.wait.held[k-1].endsFar(o.wait.held[k-1].kept)
+		return yes
+	}
+	return true
+}
+
+// endsFar is writer.mayReturnFar for what is in b from a place on; known is false if that
+// does not tell.
+func (b *Batch) endsFar(from extent) (yes, known bool) {
+	k := len(b.Ranges) - 1
+	for i := len(b.Notes) - 1; i >= from.notes; i-- {
+		if n := &b.Notes[i]; n.At > k && (n.Kind != NoteEvent || n.Event.Kind == event.Async) && n.Kind != NoteCut {
+			return true, true // the flow was lost, or an exception came
+		}
+	}
+	if k < from.ranges {
+		return true, false
+	}
+	return b.Ranges[k].Block.lead&place == toFar, true
+}

@@ -83,11 +83,12 @@ func (x *executor) step(t *thread) status {
 // meet takes the next event where it needs no walk to it, which is done; else
 // it says whether the flow is to stop at an address.
 func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
-	if e.Kind == event.Payload {
-		x.code.bind(t, e)
-	}
+	x.code.bind(t, e)
 	switch e.Kind {
 	case event.Payload, event.Context:
+		if x.out.rulesOut(t, e) {
+			return 0, false, fail(event.Mismatch), true
+		}
 		return 0, false, x.pass(t, e), true
 	case event.Status, event.Sync:
 		if !e.HasIP() {

@@ -86,7 +86,7 @@ func (t *testText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []
 
 func (t *testText) Poke(i int) Poke {
 	p := t.pokes[i]
-	return Poke{Addr: p.addr, Len: len(p.new), Time: p.time, Begin: p.time, Until: math.MaxUint64, Trap: p.old[0] != 0xcc, Window: true, Guarded: true}
+	return Poke{Addr: p.addr, Len: len(p.new), Time: p.time, Begin: p.time, Until: math.MaxUint64, Trap: p.old[0] != 0xcc, Window: true, DoesNew: true, Guarded: true}
 }
 
 func (t *testText) Floor(i int) event.Epoch {

@@ -201,6 +201,7 @@ type Poke struct {
 	Appears bool   // there was no text before it
 	Goes    bool   // there is no text after it
 	Window  bool   // a breakpoint stands at Addr while it is made, and no longer
+	DoesNew bool   // the handler of that breakpoint does what the new text does
 	Guarded bool   // it waited for every guarded poke before its batch to be complete
 	Mark    bool   // no poke: there text becomes unknown, or known again, as records were lost
 	Free    bool   // no order between fetches: each visit in the window may see either text

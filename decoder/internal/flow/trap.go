@@ -319,8 +319,8 @@ func (tr *traps) lineup(t *thread) {
 
 // goesOnAsBefore reports whether the handler of the trap that t met at ip goes on as the
 // code before poke i does. It is false if the code behind poke i goes on so, too, or that
-// behind a later poke that may have begun by latest, ns. A patcher's handler does what the
-// new code does.
+// behind a later poke that may have begun by latest, ns. The handlers of most patchers do
+// what the new code does; it is false for those that do not.
 func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool {
 	before, anywhere := tr.goesOnAt(t, ip, event.Epoch(i))
 	if anywhere {
@@ -330,7 +330,7 @@ func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool
 	for _, k := range tr.pokes {
 		if k == i || k > i && tr.code.text.Poke(k).From <= latest {
 			to, anywhere := tr.goesOnAt(t, ip, event.Epoch(k)+1)
-			if anywhere {
+			if anywhere || !tr.code.text.Poke(k).DoesNew {
 				return false
 			}
 			behind = append(behind, to[:]...)

@@ -30,9 +30,11 @@ func (f *facts) keepAux(e *sideband.Record) {
 			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0, over: e.Flags&perfdata.AuxOverwrite != 0,
 		})
 	case sideband.TypeHwID:
-		if id, ok := perfdata.CSHWIDOf(uint64(e.HwID)); ok {
-			f.hwIDs[cpu] = id
+		id, ok := perfdata.CSHWIDOf(uint64(e.HwID))
+		if !ok { // of a version to come: the CPU has none, and not what the old rule gives
+			id = perfdata.CSHWID{}
 		}
+		f.hwIDs[cpu] = id
 	case sideband.TypeAuxLoss:
 		l := stream.Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {

@@ -1,0 +1,34 @@
+package counts
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestSince would catch a gap before a window that counts as the window's, and one of the window,
+// or without a time, that does not.
+func TestSince(t *testing.T) {
+	s, err := decoder.Open(decoder.Config{
+		FS:  fstest.MapFS{"pt": {Data: []byte{0}}},
+		Raw: []decoder.RawTrace{{Path: "pt", Protocol: decoder.IntelPT}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := New(s, &host.Filter{}, Options{Bare: true, Since: 100})
+	b := &decoder.Batch{}
+	for _, hi := range []uint64{0, 99, 100, 101} {
+		b.Notes = append(b.Notes, decoder.Note{Kind: decoder.NoteGap, Gap: event.Gap{Time: event.Time{Hi: hi}}})
+	}
+	if err := c.Flow(b); err != nil {
+		t.Fatal(err)
+	}
+	if c.Gaps != 3 {
+		t.Errorf("%d gaps count, want 3", c.Gaps)
+	}
+}
