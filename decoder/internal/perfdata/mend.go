@@ -233,6 +233,9 @@ func (m *mender) size(off, end int64) {
 		m.aux(off, end)
 	case known(t) && (t < firstUserType || end-off == headerSize) && end-off <= math.MaxUint16:
 		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(end-off))
+		if t == TypeTextPoke {
+			m.doubt(off, math.MaxUint64, 0)
+		}
 		m.tell(off, end, "size is wrong, it has %d bytes by what follows", end-off)
 	default:
 		m.stretch(off, end)

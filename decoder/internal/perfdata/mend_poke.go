@@ -14,7 +14,7 @@ import (
 // whether it states CPU and time.
 func (m *mender) identAt(off int64) (d Ident, end int64, ok bool) {
 	f, _, ok := frameAt(m.b, off, m.end)
-	if !ok || f.typ >= firstUserType {
+	if !ok || f.typ >= firstUserType || m.ev == nil {
 		return d, 0, false
 	}
 	_, d, _, ok = m.ev.ident(f.typ, m.b[off+headerSize:off+int64(f.size)])
@@ -191,11 +191,17 @@ func (m *mender) pokeAddress(off int64, f *frame) {
 }
 
 // pokeSize corrects the size of a TEXT_POKE record f at off by its lengths: where records follow
-// each other by these, and do not by its size.
+// each other by these, and do not by its size. No others may begin before, nor another TEXT_POKE:
+// then a length is the wrong one.
 func (m *mender) pokeSize(off int64, f *frame) bool {
 	next, ok := m.pokeAt(off, m.end)
-	if !ok || m.headers(off+int64(f.size)) || !m.chain(next) && !m.headers(next) {
+	if !ok || m.headers(off+int64(f.size)) || !m.chain(next) && !m.headers(next) || m.next(off+headerSize) < next {
 		return false
+	}
+	for o := off + headerSize; o < next; o += 8 {
+		if _, ok := m.pokeAt(o, next); ok {
+			return false
+		}
 	}
 	m.size(off, next)
 	return true

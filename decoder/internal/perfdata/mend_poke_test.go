@@ -83,6 +83,73 @@ func mendPokes(t *testing.T, a tattr) {
 	}
 }
 
+// TestMendLengths would catch a wrong byte of a TEXT_POKE's lengths that takes other pokes with it,
+// also where the one behind that is damaged, too. It would also catch a poke that is lost and makes
+// no code unknown. A length that reaches no further than the padding nobody can tell.
+func TestMendLengths(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 1207, tid: 1207, time: time, cpu: 1}) }
+	poke := func(time uint64) []byte {
+		return record(TypeTextPoke, MiscKernel, 0xffffffff81000000+time, uint16(5), uint16(5), "\xe9\x93\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00", who(time))
+	}
+	slot := "\x44\x00\x00\x00\x0b\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	for _, x := range [][]byte{
+		poke(20),
+		record(TypeTextPoke, MiscKernel, uint64(0xffffffffc1000000), uint16(0), uint16(13), slot, who(20)),
+		record(TypeTextPoke, MiscKernel, uint64(0xffffffffc1000000), uint16(13), uint16(0), slot, who(20)),
+	} {
+		var data []byte
+		for i := range uint64(4) {
+			data = append(data, poke(10+i)...)
+		}
+		at := len(data)
+		data = append(data, x...)
+		const behind = 6
+		for i := range uint64(behind) {
+			data = append(data, poke(30+i)...)
+		}
+		for _, also := range []int{0, at + len(x) + len(poke(30)) + 2} { // the type of the second poke behind
+			for k := at + 16; k < at+20; k++ {
+				for v := range 256 {
+					bad := slices.Clone(data)
+					bad[k] = byte(v)
+					if also > 0 {
+						bad[also] ^= 0x6e
+					}
+					r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+					n, h := r.Counts()[TypeTextPoke], r.Hints()
+					if n < 4+behind || n < 5+behind && len(h.Holes) == 0 {
+						t.Errorf("poke of %d bytes, byte %d is %d, type %d: %d pokes, holes %v", len(x), k-at, v, also, n, h.Holes)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMendOdd would catch a wrong size that is odd, of a record that may have one: it ended the
+// reading. A TEXT_POKE right behind must come through, or make code unknown.
+func TestMendOdd(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
+	var before, behind []byte
+	for i := range uint64(6) {
+		before = append(before, record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), who(10+i))...)
+		behind = append(behind, record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), who(30+i))...)
+	}
+	id := record(TypeHeaderBuildID, MiscKernel, int32(-1), make([]byte, 24), "[kernel.kallsyms]\x00\x00\x00")
+	poke := record(TypeTextPoke, MiscKernel, uint64(0xffffffff81000000), uint16(5), uint16(5), "abcdeABCDE\x00\x00", who(20))
+	for less := 1; less < 8; less++ {
+		bad := slices.Clone(id)
+		le.PutUint16(bad[6:], uint16(len(id)-less))
+		r := fromBytes(t, file{attrs: []tattr{a}, data: slices.Concat(before, bad, poke, behind)}.bytes())
+		n, h := r.Counts(), r.Hints()
+		if n[TypeSwitchCPUWide] != 12 || n[TypeTextPoke] != 1 && len(h.Holes) == 0 || h.CutShort {
+			t.Errorf("%d bytes less: %v, holes %v, cut short %t", less, n, h.Holes, h.CutShort)
+		}
+	}
+}
+
 // TestSoundNoPoke would catch a sound record that is overwritten as a TEXT_POKE since its bytes
 // would do for one, too: a SAMPLE of kernel code, and a kernel module's MMAP.
 func TestSoundNoPoke(t *testing.T) {
