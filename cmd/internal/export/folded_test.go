@@ -99,9 +99,8 @@ func TestFoldedWindow(t *testing.T) {
 	}
 }
 
-// TestBesideStacks would catch a table, a profile or a picture of a window that is another as soon as
-// stacks are written beside it: these need the flow before the window. It would also catch gaps of
-// that flow which count as the window's.
+// TestBesideStacks would catch a table, a profile or a picture of a window that changes as soon as
+// stacks are written beside it. Stacks need the flow before the window.
 func TestBesideStacks(t *testing.T) {
 	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
 	dir := t.TempDir()
