@@ -81,29 +81,13 @@ type rangeSink struct {
 // Flow gives what b holds. b is read backwards where the query says so.
 func (k *rangeSink) Flow(b *flow.Batch) error {
 	st := k.stream(b.Stream)
-	if !k.q.Reverse {
-		n := 0
-		for i := 0; i <= len(b.Ranges); i++ {
-			for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-				if !k.gap(st, &b.Notes[n]) {
-					return ErrStop
-				}
-			}
-			if i < len(b.Ranges) && !k.executed(st, b, &b.Ranges[i]) {
-				return ErrStop
-			}
-		}
-		return nil
+	list := b.All()
+	if k.q.Reverse {
+		list = b.Backward()
 	}
-	n := len(b.Notes) - 1
-	for i := len(b.Ranges); i >= 0; i-- {
-		if i < len(b.Ranges) && !k.executed(st, b, &b.Ranges[i]) {
+	for n, r := range list {
+		if n != nil && !k.gap(st, n) || r != nil && !k.executed(st, b, r) {
 			return ErrStop
-		}
-		for ; n >= 0 && b.Notes[n].At >= i; n-- {
-			if !k.gap(st, &b.Notes[n]) {
-				return ErrStop
-			}
 		}
 	}
 	return nil

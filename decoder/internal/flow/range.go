@@ -165,6 +165,23 @@ func (b *Batch) All() iter.Seq2[*Note, *Range] {
 	}
 }
 
+// Backward is All from the end.
+func (b *Batch) Backward() iter.Seq2[*Note, *Range] {
+	return func(yield func(*Note, *Range) bool) {
+		n := len(b.Notes) - 1
+		for i := len(b.Ranges); i >= 0; i-- {
+			if i < len(b.Ranges) && !yield(nil, &b.Ranges[i]) {
+				return
+			}
+			for ; n >= 0 && b.Notes[n].At >= i; n-- {
+				if !yield(&b.Notes[n], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
 	b.Part = 0
