@@ -50,7 +50,8 @@ type Config struct {
 	ClockError uint64
 
 	// Memory is what all buffers together may take, bytes; 0: 1 GiB. Less than 64 MiB
-	// counts as that. It changes how much is done again, never what comes out.
+	// counts as that. It changes how much is done again, and what
+	// comes out only where code and trace contradict each other (the verdict Unconfirmed).
 	Memory int64
 
 	// Guests are virtual machines that the trace of a host tells of, with what was

@@ -247,7 +247,15 @@ func (b *Tab) Click(what, expr string) {
 	b.t.Helper()
 	b.Wait(what, fmt.Sprintf("(%s) ? true : false", expr))
 	var at struct{ X, Y float64 }
-	text := b.Eval(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}); })()`, expr))
+	place := fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}); })()`, expr)
+	text := b.Eval(place)
+	for range 100 { // what comes in above it moves it
+		was := text
+		time.Sleep(50 * time.Millisecond)
+		if text = b.Eval(place); text == was {
+			break
+		}
+	}
 	if err := json.Unmarshal([]byte(text), &at); err != nil {
 		b.t.Fatalf("%s: %q: %v", what, text, err)
 	}

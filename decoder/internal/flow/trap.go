@@ -75,10 +75,9 @@ func (tr *traps) stepped(t *thread, ip uint64) bool {
 //  1. The breakpoint may be that of the last poke that is in effect, until that
 //     poke's new code has run or its batch is known to be complete. Then it proves
 //     nothing.
-//  2. Else it shows that the next poke has begun, unless the handler goes on as the
-//     code before that poke does. Then it was met for a change without a record.
-//  3. If latest is before anyone worked on the next poke, what was met is a change
-//     without a record.
+//  2. Else it shows that the next poke has begun.
+//  3. If latest is before anyone worked on the next poke, or if the handler goes on as
+//     the code before that poke does, what was met is a change without a record.
 //  4. Where there is no next poke, no such breakpoint can have been there: ok is
 //     false.
 func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
@@ -106,7 +105,7 @@ func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 			return true
 		}
 		if tr.goesOnAsBefore(t, ip, i, latest) {
-			return true
+			break
 		}
 		t.trap = true
 		t.saw(tr.code.text, i)
