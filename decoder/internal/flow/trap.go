@@ -76,8 +76,8 @@ func (tr *traps) stepped(t *thread, ip uint64) bool {
 //     poke's new code has run or its batch is known to be complete. Then it proves
 //     nothing.
 //  2. Else it shows that the next poke has begun.
-//  3. If latest is before anyone worked on the next poke, or if the handler goes on as
-//     the code before that poke does, what was met is a change without a record.
+//  3. If latest is before anyone worked on the next poke, what was met is a change
+//     without a record. So it is if the handler goes on as the code before that poke does.
 //  4. Where there is no next poke, no such breakpoint can have been there: ok is
 //     false.
 func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
