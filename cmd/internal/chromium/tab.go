@@ -263,3 +263,22 @@ func (b *Tab) Click(what, expr string) {
 		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
 	}
 }
+
+// ClickUntil clicks an element until an expression holds, as a person does. What a page still
+// draws can move the element away from a click.
+func (b *Tab) ClickUntil(what, expr, holds string) {
+	b.t.Helper()
+	is := func(expr string) bool {
+		value, _ := b.attempt("Boolean(" + expr + ")")
+		return value == "true"
+	}
+	for range 10 {
+		if b.Click(what, expr); !is(holds) {
+			b.Soon(holds)
+		}
+		if is(holds) || !is(expr) { // or it is under way
+			break
+		}
+	}
+	b.Wait(what, holds)
+}

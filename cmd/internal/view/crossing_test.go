@@ -42,9 +42,8 @@ func TestPageCrossing(t *testing.T) {
 				t.Errorf("%s: poke %d: column %d is %q, pokes has %q", name, n, i, got, want)
 			}
 		}
-		b.Click(name+": the first trap", cells+".children[4].querySelector('button')")
 		const here = "document.querySelector('.steps tr.here')"
-		b.Wait(name+": the trap", here+"?.classList[0] === 'trap'")
+		b.ClickUntil(name+": the first trap", cells+".children[4].querySelector('button')", here+"?.classList[0] === 'trap'")
 		at := b.Eval("location.hash")
 		k := &keyboard{b, t, map[string]bool{}}
 		k.changes("j", "location.hash")

@@ -188,8 +188,7 @@ func TestPage(t *testing.T) {
 	k.changes("Tab", "document.activeElement.outerHTML")
 	k.changes("t", "document.documentElement.dataset.theme")
 	const inner = "document.querySelector('#panel .slice text')?.textContent"
-	b.Click("a function of it", "[...document.querySelectorAll('#panel .slice')].at(-1)")
-	b.Wait("the function of the URL", "location.hash.includes('&in=')")
+	b.ClickUntil("a function of it", "[...document.querySelectorAll('#panel .slice')].at(-1)", "location.hash.includes('&in=')")
 	place = b.Eval(inner)
 	b.Call("Page.reload", nil, nil)
 	b.Wait("the same function", complete+" && "+inner+" === "+quote(place))
