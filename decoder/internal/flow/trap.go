@@ -38,7 +38,8 @@ type traps struct {
 
 	pokes    []int // of the site
 	suspects []suspect
-	struck   []uint64 // scratch of lineup
+	struck   []uint64 // scratch of handlerEnd
+	behind   []uint64 // scratch of goesOnAsBefore
 }
 
 // met takes e, a breakpoint's exception, as evidence for the pokes of its site, which
@@ -325,7 +326,7 @@ func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool
 	if anywhere {
 		return false
 	}
-	behind := []uint64{ip}
+	behind := append(tr.behind[:0], ip)
 	for _, k := range tr.pokes {
 		if k == i || k > i && tr.code.text.Poke(k).From <= latest {
 			to, anywhere := tr.goesOnAt(t, ip, event.Epoch(k)+1)
@@ -335,6 +336,7 @@ func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool
 			behind = append(behind, to[:]...)
 		}
 	}
+	tr.behind = behind
 	end, ok := tr.handlerEnd(t, func(at uint64) bool { return slices.Contains(before[:], at) || slices.Contains(behind, at) })
 	return ok && !slices.Contains(behind, end)
 }

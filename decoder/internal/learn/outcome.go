@@ -1,7 +1,5 @@
 package learn
 
-import ()
-
 // Outcome is what decoding the segment of a visit came to, with other code.
 type Outcome struct {
 	// Beyond is how many instructions followed behind the visit until the trace

@@ -224,22 +224,19 @@ func beginsRaw(data []byte) bool {
 
 // unsynced reports whether a stretch begins with trace that no sync point precedes: it
 // cannot be decoded, and may be a part of what was traced before. What is ignored may
-// come before the sync point, of an ETE's buffer that is padded.
-func unsynced(p coresight.Protocol, data []byte) bool {
-	ignore, least := ignoreV4, 11
-	if p == coresight.PTM || p == coresight.ETMv3 {
-		ignore, least = "\x66", 5 // IHI0035B, IHI0014Q, "Ignore packet", "A-sync"
-	}
-	data = bytes.TrimLeft(data, ignore)
+// come before the sync point, of an ETE's buffer that is padded (IHI0064, IHI0035B, IHI0014Q,
+// "A-Sync"; DDI0487, "Ignore").
+func unsynced(p *stream.Protocol, data []byte) bool {
+	data = bytes.TrimLeft(data, p.Ignored)
 	behind := bytes.TrimLeft(data, "\x00")
-	return len(data) > 0 && (len(data)-len(behind) < least || len(behind) == 0 || behind[0] != 0x80)
+	return p.ASync > 0 && len(data) > 0 && (len(data)-len(behind) < p.ASync || len(behind) == 0 || behind[0] != 0x80)
 }
 
 // lacks says what a stretch lacks with which a trace unit begins that was switched off
 // meanwhile; "": nothing. So bytes were lost, though no record says so.
 func lacks(st *stream.Stream, data []byte) string {
 	switch p := st.Protocol; {
-	case unsynced(p.Unit, data):
+	case unsynced(p, data):
 		return "no sync point"
 	case p.GoesOn != nil && p.GoesOn(st, data):
 		return "no start of tracing"

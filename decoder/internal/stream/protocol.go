@@ -39,6 +39,12 @@ type Protocol struct {
 	// Margin is how many bytes behind a segment's end its Buf should hold.
 	Margin int64
 
+	// Ignored is the packet that says nothing, with which a buffer may be padded; a byte.
+	Ignored string
+	// ASync is how many null bytes an A-Sync has at least, before its 0x80; 0: the
+	// protocol's sync points have another form.
+	ASync int
+
 	// ElementNames are names of elements that differ from those of other protocols.
 	ElementNames map[string]string
 

@@ -33,28 +33,28 @@ var (
 	// ETMv4 is Arm's Embedded Trace Macrocell, version 4 (IHI0064).
 	ETMv4 = &Protocol{
 		Name: "ETMv4", Sync: "A-Sync", SyncHint: syncHint("ETMv4"), Unit: coresight.ETMv4, TraceIDs: true, Pieces: true,
-		Set: Arm, Mode: isa.ModeA64, Executes: true, Margin: etmv4.Margin,
+		Set: Arm, Mode: isa.ModeA64, Executes: true, Margin: etmv4.Margin, Ignored: "\x70", ASync: 11,
 		Points: pointsV4, Rules: rulesOf(v4Config), Events: eventsOf(v4Config, etmv4.NewDecoder), Packets: packetsV4, Stamps: stampsV4, Timed: timedV4, GoesOn: goesOnV4,
 		Instructions: instructionsArm, FirstMode: firstModeCore, Identity: identityV4, Memories: memoriesV4,
 	}
 	// ETE is Arm's Embedded Trace Extension (DDI0487, part D).
 	ETE = &Protocol{
 		Name: "ETE", Sync: "A-Sync", SyncHint: syncHint("ETE"), Unit: coresight.ETE, TraceIDs: true, Pieces: true,
-		Set: Arm, Mode: isa.ModeA64, Executes: true, Margin: etmv4.Margin, Silent: true,
+		Set: Arm, Mode: isa.ModeA64, Executes: true, Margin: etmv4.Margin, Ignored: "\x70", ASync: 11, Silent: true,
 		Points: pointsV4, Rules: rulesOf(v4Config), Events: eventsOf(v4Config, etmv4.NewDecoder), Packets: packetsV4, Stamps: stampsV4, Timed: timedV4, GoesOn: goesOnV4,
 		Instructions: instructionsArm, FirstMode: firstModeCore, Identity: identityV4, Memories: memoriesV4,
 	}
 	// ETMv3 is Arm's Embedded Trace Macrocell, version 3 (IHI0014).
 	ETMv3 = &Protocol{
 		Name: "ETMv3", Sync: "A-sync", SyncHint: syncHint("ETMv3"), Unit: coresight.ETMv3, TraceIDs: true, Pieces: true,
-		Set: Arm, Mode: isa.ModeT32, Executes: true, Margin: etmv3.Margin,
+		Set: Arm, Mode: isa.ModeT32, Executes: true, Margin: etmv3.Margin, Ignored: "\x66", ASync: 5,
 		Points: pointsV3, Rules: rulesOf(v3Config), Events: eventsOf(v3Config, etmv3.NewDecoder), Packets: packetsV3, Timed: timedV3, GoesOn: goesOnV3,
 		Instructions: instructionsArm, FirstMode: firstModeCore, Narrow: narrowV3, Memories: memoriesV3,
 	}
 	// PTM is Arm's Program Flow Trace (IHI0035).
 	PTM = &Protocol{
 		Name: "PTM", Sync: "A-sync", SyncHint: syncHint("PTM"), Unit: coresight.PTM, TraceIDs: true, Pieces: true,
-		Set: Arm, Mode: isa.ModeA32, Executes: true, Margin: ptm.Margin,
+		Set: Arm, Mode: isa.ModeA32, Executes: true, Margin: ptm.Margin, Ignored: "\x66", ASync: 5,
 		Points: pointsPTM, Rules: rulesOf(ptmConfig), Events: eventsOf(ptmConfig, ptm.NewDecoder), Packets: packetsPTM, Timed: timedV3, GoesOn: goesOnPTM,
 		Instructions: instructionsPTM, FirstMode: firstModeCore, Narrow: narrowV3, Memories: memoriesPTM,
 	}

@@ -15,7 +15,8 @@ func (st *Stream) Time() event.Time {
 	return d.span
 }
 
-// firstTime returns the first time that the trace states, ns; 0: its beginning states none.
+// firstTime returns the first time that the trace states, ns; 0: its beginning states none. Of
+// Intel PT, sync points alone count.
 func firstTime(st *Stream) (t uint64) {
 	for g := range st.Segments() {
 		if t = g.Time.Lo; st.Protocol.Stamps != nil {
@@ -28,7 +29,8 @@ func firstTime(st *Stream) (t uint64) {
 	return t
 }
 
-// lastTime returns the last time that the trace states, ns; 0: its end states none.
+// lastTime returns the last time that the trace states, ns; 0: its end states none. Of Intel PT,
+// what lies behind the last sync point with a time counts.
 func lastTime(st *Stream) (t uint64) {
 	c := st.Cursor(true)
 	for g, ok := c.Next(); ok && t == 0 && st.Size-g.Off <= timeReach; g, ok = c.Next() {
