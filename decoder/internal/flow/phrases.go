@@ -68,7 +68,7 @@ type phrase struct {
 	open  uint8      // of call: calls that it made and did not return from
 	pops  uint8      // calls from before it that it returned from
 	deep  uint8      // the most calls that were open at once, less those that it returned from
-	_     [13]byte
+	_     [21]byte   // to a multiple of the line
 }
 
 // ranges returns the ranges of p.
