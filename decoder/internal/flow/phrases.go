@@ -82,11 +82,13 @@ type interlude struct {
 }
 
 const (
-	phraseBytes      = 32  // bytes looked at
-	phraseLeast      = 16  // bytes that may be used: fewer are not worth a phrase
-	phraseEvents     = 12  // events
-	phraseRanges     = 192 // ranges
-	phraseCalls      = 4   // calls open at its end
+	phraseBytes      = 32      // bytes looked at
+	phraseLeast      = 16      // bytes that may be used: fewer are not worth a phrase
+	worthMost        = 1 << 10 // bytes: what was longer ago does not count
+	worthTry         = 8       // one in so many is asked for where none paid
+	phraseEvents     = 12      // events
+	phraseRanges     = 192     // ranges
+	phraseCalls      = 4       // calls open at its end
 	phraseBits       = 14
 	phraseMost       = 1<<phraseBits - 1 // phrases kept, of 192 bytes
 	phraseTable      = 4 << phraseBits
@@ -103,6 +105,8 @@ type phrases struct {
 	n     int // phrases in list
 	rooms rooms
 	tally *Tally // to which phrases owe how often they ran
+	worth int    // bytes: how much more than phraseLeast they led over of late, each time one was asked for
+	idle  int    // how often in a row none was asked for, being worth nothing
 }
 
 // nth returns phrase i.
@@ -179,12 +183,17 @@ func (w *Walker) phrasesOn() {
 		return
 	}
 	w.paths.countFor(x.out.refer.tally)
+	if !w.paths.phrases.pays() {
+		x.events.vain++
+		return
+	}
 	i, q := 0, t.q
 	told := past{off: off, at: at} // from the last phrase on that has other events than targets
 	x.out.until(&event.Event{Time: at})
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) && most-i >= phraseLeast {
 		p := w.phraseAt(b, buf[i:], last)
+		w.paths.phrases.weigh(int(p.used))
 		if p.used == 0 || i+int(p.used) > most {
 			break
 		}
@@ -227,6 +236,21 @@ func (w *Walker) phrasesOn() {
 	}
 	told.buf = buf[told.off-off : i]
 	w.passPhrases(i, q, last, told)
+}
+
+// pays reports whether it pays to ask for a phrase. Where it did not of late, it is tried
+// now and then.
+func (ps *phrases) pays() bool {
+	if ps.worth >= 0 {
+		return true
+	}
+	ps.idle++
+	return ps.idle%worthTry == 0
+}
+
+// weigh takes in that a phrase was asked for, and led over so many bytes.
+func (ps *phrases) weigh(used int) {
+	ps.worth = max(min(ps.worth+used-phraseLeast, worthMost), -worthMost)
 }
 
 // passPhrases goes on behind n bytes of phrases, at event q, where addresses are relative to last.
