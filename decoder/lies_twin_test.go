@@ -52,6 +52,7 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	told, ok := truth.tells(x.steps(c, from.executed-1, to.executed+1))
 	claim := twinOf(s, i)
 	claim.passes(p.steps(min(printed, from.printed-1), from.printed))
+	*claim.left = maxVersions
 	return ok && claim.follows(p.steps(from.printed-1, to.printed+1), told)
 }
 
@@ -117,7 +118,8 @@ func (p *printed) steps(from, to int) []passage {
 // Transfer Compression for Returns").
 const maxCalls = 64
 
-// maxVersions is how many ways to read instructions a twin tries for one row.
+// maxVersions is how many ways to read instructions a twin tries for one row. A row of more
+// is not alike.
 const maxVersions = 1 << 16
 
 // slowTwin says what the trace of a stream tells of instructions.
