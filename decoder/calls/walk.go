@@ -22,7 +22,8 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	from := 0
 	for i := range b.Notes {
 		n := &b.Notes[i]
-		if n.Kind == decoder.NoteCut || n.Kind == decoder.NoteEvent && n.Event.Kind != event.Async {
+		counts := c.cycles != nil && n.Kind == decoder.NoteEvent && n.Event.Detail == event.DetailCycleCount
+		if n.Kind == decoder.NoteCut || n.Kind == decoder.NoteEvent && n.Event.Kind != event.Async && !counts {
 			continue // it leads nowhere
 		}
 		if n.At > from {
