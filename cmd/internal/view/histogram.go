@@ -271,18 +271,26 @@ func (h *histogram) spread(l *laneCounts, lo, hi uint64, r *running) {
 	for len(l.sure) <= last {
 		l.sure, l.unsure = append(l.sure, 0), append(l.unsure, 0)
 	}
-	n := uint64((hi-lo)/h.width) + 1 // buckets that all of it takes
-	left := [2]uint64{r.sure, r.unsure}
+	before := share(r, from-lo, hi-lo+1)
 	for i := first; i <= last; i++ {
-		a, b := r.sure/n, r.unsure/n
-		if i == last && hi == until && lo == from {
-			a, b = left[0], left[1]
+		end := until - lo + 1
+		if i < last {
+			end = h.from + uint64(i+1)*h.width - lo
 		}
-		l.sure[i] += a
-		l.unsure[i] += b
-		left[0] -= min(a, left[0])
-		left[1] -= min(b, left[1])
+		upTo := share(r, end, hi-lo+1)
+		l.sure[i] += upTo[0] - before[0]
+		l.unsure[i] += upTo[1] - before[1]
+		before = upTo
 	}
+}
+
+// share returns what of r ran in the first part of a stretch, sure and unsure.
+func share(r *running, part, all uint64) [2]uint64 {
+	if part == all {
+		return [2]uint64{r.sure, r.unsure}
+	}
+	of := float64(part) / float64(all)
+	return [2]uint64{uint64(of * float64(r.sure)), uint64(of * float64(r.unsure))}
 }
 
 // density is a histogram as the page is given it.

@@ -174,6 +174,26 @@ func TestSearchFirst(t *testing.T) {
 	}
 }
 
+// TestSpread would catch instructions that are fewer than the buckets of their moment and are
+// lost, or all put into one bucket.
+func TestSpread(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for _, x := range []struct{ lo, hi, want uint64 }{{900, 1500, 184 * 201 / 601}, {1010, 1199, 184}, {1100, 1100, 184}} {
+		h := newHistogram(v, 1000, 1200, 1, 201)
+		l := &laneCounts{marks: map[int]*mark{}}
+		h.spread(l, x.lo, x.hi, &running{sure: 184, unsure: 1})
+		sum := uint64(0)
+		for _, n := range l.sure {
+			if sum += n; x.hi > x.lo && n > 1 {
+				t.Errorf("%d to %d: %d instructions in one bucket", x.lo, x.hi, n)
+			}
+		}
+		if sum+1 < x.want || sum > x.want+1 {
+			t.Errorf("%d to %d: %d instructions, want %d", x.lo, x.hi, sum, x.want)
+		}
+	}
+}
+
 // TestUntimedGap would catch a gap that is drawn where the recording begins because no record
 // tells when it began. It would catch one that ends at once though nothing ran behind it.
 func TestUntimedGap(t *testing.T) {

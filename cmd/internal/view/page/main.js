@@ -22,7 +22,7 @@ let panel = null; // ends what the panel waits for
 let errand = null; // ends what is looked for
 
 const app = {
-  place, go, zoom, pan, panelStart, panelError,
+  place, go, zoom, pan, note, panelStart, panelError,
   get recording() { return recording; },
   get timeline() { return timeline; },
   nothing,
