@@ -4,6 +4,7 @@ import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
+import {tellGaps} from './welcome.js';
 
 const left = 170; // px: the labels
 const axisHeight = 22;
@@ -81,8 +82,9 @@ export class Timeline {
           this.app.go({until: d.last}, true);
         }
         byId('timecall').textContent = d.command;
-        if (d.done) this.draw();
-        else this.soon();
+        if (!d.done) { this.soon(); return; }
+        this.draw();
+        tellGaps(d);
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
