@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -113,7 +114,7 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			h.closeGap(b.Stream, h.place(t.Lo, s.Off))
 			*now = running{began: true, time: t}
 		}
-		if learnedRange(learned, r) {
+		if items.LearnedRange(learned, r) {
 			at := h.place(t.Lo, s.Off)
 			h.mark(b.Stream, ofLearned, uint64(r.N), at, at)
 		}

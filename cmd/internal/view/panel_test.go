@@ -195,8 +195,8 @@ func TestSpread(t *testing.T) {
 }
 
 // TestUntimedGap would catch a gap that is drawn where the recording begins because no record
-// tells when it began. It would catch one that ends at once though nothing ran behind it. So would it a reason
-// of gaps that is not told, and one of gaps that may lie elsewhere.
+// tells when it began. It would catch one that ends at once though nothing ran behind it, and
+// reasons of gaps that are not told.
 func TestUntimedGap(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	h := newHistogram(v, v.rec.From, 0, firstBucket, maxBuckets)

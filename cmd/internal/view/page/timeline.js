@@ -4,7 +4,6 @@ import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
-import {tellGaps} from './welcome.js';
 
 const left = 170; // px: the labels
 const axisHeight = 22;
@@ -84,7 +83,7 @@ export class Timeline {
         byId('timecall').textContent = d.command;
         if (!d.done) { this.soon(); return; }
         this.draw();
-        tellGaps(d);
+        this.app.tellGaps(d);
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
