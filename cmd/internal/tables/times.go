@@ -7,7 +7,7 @@ import (
 )
 
 // Times go by what each is more than the one before (DELTA_BINARY_PACKED, Encodings.md of
-// parquet-format 2.10): nearly all are new, so a dictionary of them would be as long as they are.
+// parquet-format 2.10). Nearly all are new, so a dictionary of them would be as long as they are.
 
 // Of a page: values of a block, behind the first value, and of each part that has a width of its
 // own.

@@ -9,8 +9,8 @@ import (
 )
 
 // TestTimesPage would catch times that are packed otherwise than Encodings.md has it ("Delta
-// Encoding"): the examples of that page, differences of all widths, up and down, blocks and parts that end
-// early. It would catch bytes that the page before left.
+// Encoding"). It has the examples of that page, differences of all widths, up and down, and blocks and
+// parts that end early. It would catch bytes that the page before left.
 func TestTimesPage(t *testing.T) {
 	page := bytes.Repeat([]byte{0xee}, 1<<16)
 	check := func(list []uint64) {
