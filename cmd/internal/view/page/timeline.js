@@ -81,8 +81,9 @@ export class Timeline {
           this.app.go({until: d.last}, true);
         }
         byId('timecall').textContent = d.command;
-        if (d.done) this.draw();
-        else this.soon();
+        if (!d.done) { this.soon(); return; }
+        this.draw();
+        this.app.tellGaps(d);
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
