@@ -56,8 +56,8 @@ func (l *branches) callsOf(b *flow.Batch, i, end int) (last int, err error) {
 	return stop - 1, err
 }
 
-// keeps returns the calls of the thread that runs on st. It is nil where nothing ran yet. It is
-// also nil where symbols do not say where the kernel goes over to another thread.
+// keeps returns the calls of the thread that runs in the stream st now. It is nil where nothing
+// ran yet. It is also nil where symbols do not say where the kernel goes over to another thread.
 func (c *callTree) keeps(m *Maker, st *Stream) *taskCalls {
 	cpu := c.cpus[st.Index]
 	if cpu == nil || st.Machine != nil || st.Guest != 0 || !m.names.switches(&Row{Stream: st}) {
