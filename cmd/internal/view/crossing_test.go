@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,11 +22,7 @@ func TestPageCrossing(t *testing.T) {
 	testsize.OnlyFull(t)
 	data := testsize.Recordings(t)
 	b := chromium.Open(t)
-	list := []string{"tracepoints-coarse"}
-	if os.Getenv("PTDECODE_FULL") == "all" {
-		list = append(list, "tracepoints")
-	}
-	for _, name := range list {
+	for _, name := range []string{"tracepoints", "tracepoints-coarse"} {
 		v := serveReal(t, decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86", name, "perf.data")})
 		n, x := trapped(t, v)
 		b.Show("about:blank")
