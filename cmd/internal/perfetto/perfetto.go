@@ -113,7 +113,7 @@ type thread struct {
 // New returns a sink that writes to w.
 func New(s *decoder.Session, w io.Writer, o Options) *Sink {
 	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams()))}
-	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends}
+	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends, Brief: o.Shortest == 0 && o.From == 0}
 	return k
 }
 

@@ -44,7 +44,7 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 		k.maker = rows.New(s, f.Streams, f.Query.Streams, r, k.take)
 	}
 	if c[tableCalls] {
-		k.tree = &calls.Tree{Session: s, OnEnd: k.call}
+		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
 		k.counter = counts.New(s, f, counts.Options{CPUs: true})
