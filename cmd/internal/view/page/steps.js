@@ -95,7 +95,7 @@ export class Steps {
     row.scrollIntoView({block: 'nearest'});
     const near = row.getBoundingClientRect();
     const box = byId('panel').getBoundingClientRect();
-    if (near.bottom > box.bottom - 40 || near.top < box.top + 60) row.scrollIntoView({block: 'center'});
+    if (near.bottom > Math.min(box.bottom, innerHeight) - 40 || near.top < Math.max(box.top, 0) + 60) row.scrollIntoView({block: 'center'});
     byId('now').textContent = [seconds(s.time), s.until !== undefined && s.until > s.time && `within ${span(s.until - s.time)}`, s.sym, s.kind === 'insn' ? s.insn : s.what, s.verdict, s.comm && `${s.comm} ${s.tid}`].filter(Boolean).join(' · ');
   }
 
