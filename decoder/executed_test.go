@@ -14,8 +14,9 @@ type executed struct {
 	ips []uint64
 	// at says at which event of the stream the trace told of them, in order. It comes
 	// from a decoding that is exact.
-	at  []place
-	ran map[uint64]bool // addresses that are among ips
+	at    []place
+	times []event.Time    // of each of at
+	ran   map[uint64]bool // addresses that are among ips
 	// size is how many bytes of trace tell of them, where that is asked.
 	size int64
 }
@@ -71,14 +72,16 @@ func (x *executed) locate(run []uint64, off int64, k int) (j, n int) {
 type printed struct {
 	ips   []uint64
 	parts []part
+	code  *code // in which what comes is followed
 }
 
-// part is instructions in a row of one event, all claimed or all ambiguous; or a gap.
+// part is instructions in a row of one event and one code, all claimed or all ambiguous; or a gap.
 type part struct {
 	place
 	time      event.Time
 	ambiguous bool
 	gap       *event.Gap
+	code      *code // in which it was followed, if that is kept
 }
 
 // prints is a sink that keeps what is printed, by stream.
@@ -105,12 +108,27 @@ func (s prints) Flow(b *flow.Batch) error {
 		r := &b.Ranges[i]
 		at := &b.Stamps[r.Stamp]
 		k := len(p.parts) - 1
-		if k < 0 || p.parts[k].gap != nil || p.parts[k].off != at.Off || p.parts[k].ambiguous != (r.Verdict == flow.Ambiguous) {
-			p.parts = append(p.parts, part{place: place{len(p.ips), at.Off}, time: at.Time, ambiguous: r.Verdict == flow.Ambiguous})
+		if k < 0 || p.parts[k].gap != nil || p.parts[k].off != at.Off || p.parts[k].ambiguous != (r.Verdict == flow.Ambiguous) || p.parts[k].code != p.code {
+			p.parts = append(p.parts, part{place: place{len(p.ips), at.Off}, time: at.Time, ambiguous: r.Verdict == flow.Ambiguous, code: p.code})
 		}
 		p.ips = appendOn(p.ips, r)
 	}
 	return nil
+}
+
+// codedPrints is prints of a session that keep in which code each part was followed.
+type codedPrints struct {
+	prints
+	session *Session
+}
+
+// Flow keeps b.
+func (s codedPrints) Flow(b *flow.Batch) error {
+	if s.prints[b.Stream] == nil {
+		s.prints[b.Stream] = &printed{}
+	}
+	s.prints[b.Stream].code = s.session.code.Load()
+	return s.prints.Flow(b)
 }
 
 // newExecuted returns that a CPU executed ips, with no places yet.
@@ -135,7 +153,7 @@ func executedBy(t testing.TB, s *Session, ips func(i int) []uint64) (all []*exec
 		p := got[i]
 		for k := range p.parts {
 			if q := &p.parts[k]; q.gap == nil && (len(x.at) == 0 || x.at[len(x.at)-1].off < q.off) {
-				x.at = append(x.at, q.place)
+				x.at, x.times = append(x.at, q.place), append(x.times, q.time)
 			}
 		}
 		same := len(p.ips) == len(x.ips)

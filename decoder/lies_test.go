@@ -26,8 +26,8 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 	}
 	s := o.reopened(t, cfg, x.change)
 	defer s.Close()
-	got, first := prints{}, s.code.Load()
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+	got := prints{}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, codedPrints{got, s}); err != nil {
 		t.Error(err)
 	}
 	r.cases = 1
@@ -40,7 +40,11 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 			got[i] = &printed{}
 		}
 		list := r.judge(got[i], ran)
-		for k, same := range truth.alike(s, first, i, got[i], list) {
+		alike := truth.alike(s, i, got[i], list)
+		if x.flips {
+			alike = statedSo(s, i, got[i], list)
+		}
+		for k, same := range alike {
 			r.rows, r.lying = r.rows+1, 1
 			if same {
 				r.alike++

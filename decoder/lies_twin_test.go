@@ -1,8 +1,10 @@
 package decoder
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
+	"sort"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -17,20 +19,13 @@ import (
 // one to the same address.
 // It asks what each instruction is, one after the other, and shares nothing else with
 // what it judges. What was printed before anything was learned follows the code as it was
-// then, so first is that code.
-func (o *original) agrees(s *Session, first *code, i int, p *printed, u untruth) bool {
+// then, and what was printed behind that the code that was learned.
+func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if u.since == nil || u.until == nil || u.since.executed < 1 || u.until.executed < u.since.executed {
 		return false
 	}
 	x, q := o.ran[i], &p.parts[u.part]
 	from, to := *u.since, *u.until
-	span := q.time // of all parts between
-	for k := u.part; k >= 0 && p.parts[k].from >= from.printed; k-- {
-		span.Lo = min(span.Lo, p.parts[k].time.Lo)
-	}
-	for k := u.part; k < len(p.parts) && p.parts[k].from <= to.printed; k++ {
-		span.Hi = max(span.Hi, p.parts[k].time.Hi)
-	}
 	// What the unit has on its stack comes from calls since the sync point.
 	sync := int64(0)
 	if seg, ok := s.Streams()[i].Before(q.off + 1); ok {
@@ -51,28 +46,27 @@ func (o *original) agrees(s *Session, first *code, i int, p *printed, u untruth)
 			}
 		}
 	}
-	truth := twinOf(o.session, o.session.code.Load(), i)
-	truth.tells(span, x.ips[min(ran, from.executed-1):from.executed])
-	told := truth.tells(span, x.ips[from.executed-1:to.executed+1])
-	return slices.ContainsFunc([]*code{first, s.code.Load()}, func(c *code) bool {
-		claim := twinOf(s, c, i)
-		claim.tells(span, p.ips[min(printed, from.printed-1):from.printed])
-		return slices.Equal(told, claim.tells(span, p.ips[from.printed-1:to.printed+1]))
-	})
+	c := o.session.code.Load()
+	truth := twinOf(o.session, i)
+	truth.tells(x.steps(c, min(ran, from.executed-1), from.executed))
+	told, ok := truth.tells(x.steps(c, from.executed-1, to.executed+1))
+	claim := twinOf(s, i)
+	claim.passes(p.steps(min(printed, from.printed-1), from.printed))
+	*claim.left = maxVersions
+	return ok && claim.follows(p.steps(from.printed-1, to.printed+1), told)
 }
 
 // alike says of each of list, which was printed of stream i of s, whether the trace
 // cannot tell it from what was executed (agrees). What one leaves of the outcomes
-// another may use up: then several in one run are alike together. first is the code of s
-// before anything was learned.
-func (o *original) alike(s *Session, first *code, i int, p *printed, list []untruth) []bool {
+// another may use up: then several in one run are alike together.
+func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
 	const together = 8
 	same := make([]bool, len(list))
 	for k := range list {
 		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
 			u := list[k]
 			u.until = list[j].until
-			if o.agrees(s, first, i, p, u) {
+			if o.agrees(s, i, p, u) {
 				for n := k; n <= j; n++ {
 					same[n] = true
 				}
@@ -87,112 +81,253 @@ func (p *printed) gapIn(i, j int) bool {
 	return slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil })
 }
 
+// passage is an instruction that ran, or that is said to have: about when, and in what code.
+type passage struct {
+	ip   uint64
+	time event.Time
+	code *code
+}
+
+// steps is instructions [from, to) of what was executed in code c.
+func (x *executed) steps(c *code, from, to int) []passage {
+	list := make([]passage, 0, to-from)
+	k := sort.Search(len(x.at), func(i int) bool { return x.at[i].from > from }) - 1
+	for n := from; n < min(to, len(x.ips)); n++ {
+		for k+1 < len(x.at) && x.at[k+1].from <= n {
+			k++
+		}
+		list = append(list, passage{x.ips[n], x.times[max(k, 0)], c})
+	}
+	return list
+}
+
+// steps is instructions [from, to) of p.
+func (p *printed) steps(from, to int) []passage {
+	list := make([]passage, 0, to-from)
+	k := sort.Search(len(p.parts), func(i int) bool { return p.parts[i].from > from }) - 1
+	for n := from; n < min(to, len(p.ips)); n++ {
+		for k+1 < len(p.parts) && p.parts[k+1].from <= n {
+			k++
+		}
+		list = append(list, passage{p.ips[n], p.parts[k].time, p.parts[k].code})
+	}
+	return list
+}
+
 // maxCalls is how many return addresses a trace unit keeps (Intel SDM, volume 3C, "Indirect
 // Transfer Compression for Returns").
 const maxCalls = 64
 
+// maxVersions is how many ways to read instructions a twin tries for one row. A row of more
+// is not alike.
+const maxVersions = 1 << 16
+
 // slowTwin says what the trace of a stream tells of instructions.
 type slowTwin struct {
-	s      *Session
-	text   textView
-	stream int
-	calls  []uint64 // return addresses that the trace unit keeps, the newest last
+	d          isa.Decoder
+	m          isa.Mode
+	waypoints  isa.ClassSet
+	compressed bool
+	calls      []uint64     // return addresses that the trace unit keeps, the newest last
+	code       *code        // that was read last
+	passed     map[int]bool // pokes of it whose new code, or newer one, was read
+	left       *int         // how many more versions may be tried
 }
 
-// twinOf returns the twin of stream i of s whose code is c.
-func twinOf(s *Session, c *code, i int) slowTwin {
-	x := slowTwin{s: s, text: c.text, stream: i}
-	x.text.holes = false // as the image has it
-	return x
+// twinOf returns the twin of stream i of s.
+func twinOf(s *Session, i int) *slowTwin {
+	st, left := s.Streams()[i], maxVersions
+	return &slowTwin{d: s.instructions(st), m: st.FirstMode(isa.ModeUnknown), waypoints: st.Rules().Waypoints,
+		compressed: st.Rules().Returns == isa.ReturnsCompressed, passed: map[int]bool{}, left: &left}
 }
 
-// insn reads the instruction at ip that the flow left for next about time t. It is the
-// likeliest, unless another may have lain there within t, and that one alone leads to next.
-func (x *slowTwin) insn(d isa.Decoder, m isa.Mode, ip, next uint64, t event.Time) (in isa.Insn, ok isa.Status) {
-	b := make([]byte, d.MaxLen())
-	leads := func(in *isa.Insn, at event.Epoch) (isa.Status, bool) {
-		n, _ := x.text.Fetch(b, 0, ip, at)
-		ok := d.Decode(in, b[:n], ip, m)
-		switch fall := ip + uint64(in.Len); {
-		case ok != isa.OK:
-			return ok, false
-		case in.Class == isa.Other:
-			return ok, next == fall
-		case in.Class == isa.Jump, in.Class == isa.Call:
-			return ok, next == in.Target
-		case in.Class == isa.Cond:
-			return ok, next == in.Target || next == fall
-		}
-		return ok, true
-	}
-	likely, _ := x.text.Epochs(event.Time{Lo: t.Likely(), Hi: t.Likely()})
-	ok, leadsThere := leads(&in, likely)
-	if leadsThere {
-		return in, ok
-	}
-	lo, hi := x.text.Epochs(t)
-	for _, i := range x.text.Between(nil, ip, len(b), lo, hi) {
-		for _, at := range []event.Epoch{event.Epoch(i), event.Epoch(i) + 1} {
-			var other isa.Insn
-			if ok, leadsThere := leads(&other, at); leadsThere {
-				return other, ok
-			}
-		}
-	}
-	return in, ok
+// clone returns a twin that goes on where x is, by itself.
+func (x *slowTwin) clone() *slowTwin {
+	y := *x
+	y.calls, y.passed = slices.Clone(x.calls), maps.Clone(x.passed)
+	return &y
 }
 
-// tells is what a trace tells of the instructions of path, which ran about time t behind
-// those of the path before. It tells a bit of a branch that has an outcome, and the address
-// behind one whose target the code does not say. Where returns are compressed, one that goes
-// behind its call has a bit.
-func (x *slowTwin) tells(t event.Time, path []uint64) (told []uint64) {
-	s, i := x.s, x.stream
-	compressed := s.Streams()[i].Rules().Returns == isa.ReturnsCompressed
-	st := s.Streams()[i]
-	d, m, waypoints := s.instructions(st), st.FirstMode(isa.ModeUnknown), st.Rules().Waypoints
-	for k, ip := range path[:len(path)-1] {
-		next := path[k+1]
-		in, ok := x.insn(d, m, ip, next, t)
-		if ok != isa.OK {
-			return append(told, ip, next)
+// version is an instruction as it may have been at a moment.
+type version struct {
+	in     isa.Insn
+	passed []int // pokes of its bytes whose new code it has, or that of a later one
+}
+
+// leads reports whether the flow gets from in, which lies at ip, to next by itself.
+func leads(in *isa.Insn, ip, next uint64) bool {
+	switch fall := ip + uint64(in.Len); in.Class {
+	case isa.Other, isa.Barrier, isa.Wait, isa.SetSpace, isa.TraceControl:
+		return next == fall
+	case isa.Jump, isa.Call:
+		return next == in.Target
+	case isa.Cond:
+		return next == in.Target || next == fall
+	case isa.Break, isa.Undefined:
+		return next != fall
+	}
+	return true
+}
+
+// versions lists what the instruction of a may have been when the flow left it for next, the
+// oldest first. A site changes only forward: where a later version was read before, an
+// earlier one is none of them. Where none leads to next, the flow left by an exception, and
+// they are all that it may have been. There are none where the code is not known.
+func (x *slowTwin) versions(a *passage, next uint64) (list []version) {
+	if x.code != a.code { // the pokes of one code are not those of another
+		x.code, x.passed = a.code, map[int]bool{}
+	}
+	text := a.code.text
+	b := make([]byte, x.d.MaxLen())
+	lo, hi := text.Epochs(a.time)
+	var others []version
+	last := event.MaxEpoch
+	for _, i := range append([]int{int(lo) - 1}, text.Text.Between(a.ip, len(b), lo, hi, nil)...) {
+		at := event.Epoch(i + 1)
+		n, span := text.Fetch(b, 0, a.ip, at)
+		if *x.left--; span.From == last {
+			continue // as before
 		}
-		fall := ip + uint64(in.Len)
-		if waypoints.Has(in.Class) {
-			bit := uint64(2) // an interrupt behind it: the path does not say which
-			switch {
-			case next == fall && in.Class == isa.Cond:
-				bit = 0
-			case next == fall, next == in.Target: // a barrier goes straight on and is executed
-				bit = 1
-			}
-			told = append(told, bit)
+		last = span.From
+		var r version
+		if x.d.Decode(&r.in, b[:n], a.ip, x.m) != isa.OK {
+			continue
 		}
-		switch in.Class {
-		case isa.Call, isa.CallInd:
-			if compressed && (in.Class == isa.CallInd || in.Target != fall) {
-				if x.calls = append(x.calls, fall); len(x.calls) > maxCalls {
-					x.calls = x.calls[1:]
-				}
-			}
-		case isa.Return:
-			if n := len(x.calls) - 1; n >= 0 {
-				top := x.calls[n]
-				if x.calls = x.calls[:n]; top == next {
-					told = append(told, 1)
-					continue
-				}
+		back := false
+		for _, j := range text.Text.Between(a.ip, int(r.in.Len), lo, hi, nil) {
+			if event.Epoch(j) < at {
+				r.passed = append(r.passed, j)
+			} else if x.passed[j] {
+				back = true
 			}
 		}
-		switch in.Class {
-		case isa.Jump, isa.Call, isa.Cond:
-			if next != in.Target && (next != fall || in.Class != isa.Cond) {
-				told = append(told, ip, next) // an interrupt
-			}
+		switch {
+		case back:
+		case leads(&r.in, a.ip, next):
+			list = append(list, r)
 		default:
-			if next != fall {
-				told = append(told, next)
+			others = append(others, r)
+		}
+	}
+	if len(list) == 0 {
+		return others
+	}
+	return list
+}
+
+// likeliest is the reading of a as its code was at the likeliest moment, if that leads to
+// next, or else the first that does.
+func (x *slowTwin) likeliest(a *passage, next uint64) (r version, ok bool) {
+	likely := passage{a.ip, event.Time{Lo: a.time.Likely(), Hi: a.time.Likely()}, a.code}
+	for _, a := range []*passage{&likely, a} {
+		clear(x.passed)
+		list := x.versions(a, next)
+		if len(list) > 0 && (!ok || leads(&list[0].in, a.ip, next)) {
+			r, ok = list[0], true
+			if leads(&r.in, a.ip, next) {
+				break
 			}
+		}
+	}
+	return r, ok
+}
+
+// tells is what a trace tells of the instructions of path, which were executed, behind those of
+// the path before. ok is false where the code is not known.
+func (x *slowTwin) tells(path []passage) (told []uint64, ok bool) {
+	for k := range path[:len(path)-1] {
+		next := path[k+1].ip
+		r, ok := x.likeliest(&path[k], next)
+		if !ok {
+			return told, false
+		}
+		told = append(told, x.step(&r, path[k].ip, next)...)
+	}
+	return told, true
+}
+
+// passes goes along path, of which it is not asked what is told.
+func (x *slowTwin) passes(path []passage) {
+	for k := range path[:len(path)-1] {
+		next := path[k+1].ip
+		if list := x.versions(&path[k], next); len(list) > 0 {
+			x.step(&list[0], path[k].ip, next)
+		}
+	}
+}
+
+// follows reports whether a trace that tells want can have come from the instructions of
+// path, behind those of the path before.
+func (x *slowTwin) follows(path []passage, want []uint64) bool {
+	for k := range path[:len(path)-1] {
+		a, next := &path[k], path[k+1].ip
+		list := x.versions(a, next)
+		if len(list) == 0 || *x.left < 0 {
+			return false
+		}
+		last := len(list) - 1
+		for i := range list[:last] {
+			y := x.clone()
+			if told := y.step(&list[i], a.ip, next); startsWith(want, told) && y.follows(path[k+1:], want[len(told):]) {
+				return true
+			}
+		}
+		told := x.step(&list[last], a.ip, next)
+		if !startsWith(want, told) {
+			return false
+		}
+		want = want[len(told):]
+	}
+	return len(want) == 0
+}
+
+// startsWith reports whether want begins with told.
+func startsWith(want, told []uint64) bool {
+	return len(told) <= len(want) && slices.Equal(told, want[:len(told)])
+}
+
+// step is what the trace tells of the instruction r at ip, which the flow left for next. It
+// tells a bit of a branch that has an outcome, and the address behind one whose target the
+// code does not say. Where returns are compressed, one that goes behind its call has a bit.
+func (x *slowTwin) step(r *version, ip, next uint64) (told []uint64) {
+	for _, i := range r.passed {
+		x.passed[i] = true
+	}
+	in := &r.in
+	fall := ip + uint64(in.Len)
+	if x.waypoints.Has(in.Class) {
+		bit := uint64(2) // an interrupt behind it: the path does not say which
+		switch {
+		case next == fall && in.Class == isa.Cond:
+			bit = 0
+		case next == fall, next == in.Target: // a barrier goes straight on and is executed
+			bit = 1
+		}
+		told = append(told, bit)
+	}
+	switch in.Class {
+	case isa.Call, isa.CallInd:
+		if x.compressed && (in.Class == isa.CallInd || in.Target != fall) {
+			if x.calls = append(x.calls, fall); len(x.calls) > maxCalls {
+				x.calls = x.calls[1:]
+			}
+		}
+	case isa.Return:
+		if n := len(x.calls) - 1; n >= 0 {
+			top := x.calls[n]
+			if x.calls = x.calls[:n]; top == next {
+				return append(told, 1)
+			}
+		}
+	}
+	switch in.Class {
+	case isa.Jump, isa.Call, isa.Cond:
+		if next != in.Target && (next != fall || in.Class != isa.Cond) {
+			told = append(told, ip, next) // an interrupt
+		}
+	default:
+		if next != fall {
+			told = append(told, next)
 		}
 	}
 	return told
@@ -203,11 +338,11 @@ func (x *slowTwin) tells(t event.Time, path []uint64) (told []uint64) {
 func TestTells(t *testing.T) {
 	for _, name := range []string{"kprobes", "ftrace"} {
 		s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", name, "perf.data")})
-		tellsAll(t, name, s, flowed(t, s, prints{}))
+		tellsAll(t, name, s, flowed(t, s, codedPrints{prints{}, s}).prints)
 	}
 	for _, name := range armWindows() {
 		o := readWindow(t, name)
-		tellsAll(t, name, o.session, flowed(t, o.session, prints{}))
+		tellsAll(t, name, o.session, flowed(t, o.session, codedPrints{prints{}, o.session}).prints)
 	}
 }
 
@@ -221,7 +356,7 @@ func tellsAll(t *testing.T, name string, s *Session, got prints) {
 			}
 		}
 		p := got[i]
-		x := twinOf(s, s.code.Load(), i)
+		x := twinOf(s, i)
 		for k := range p.parts {
 			to := len(p.ips)
 			if k+1 < len(p.parts) {
@@ -230,7 +365,11 @@ func tellsAll(t *testing.T, name string, s *Session, got prints) {
 			if seg, ok := st.Before(p.parts[k].off + 1); ok && seg.Off > p.parts[max(k-1, 0)].off {
 				x.calls = x.calls[:0] // a sync point empties the trace unit's stack
 			}
-			for _, bit := range x.tells(p.parts[k].time, p.ips[p.parts[k].from:to]) {
+			bits, ok := x.tells(p.steps(p.parts[k].from, to))
+			if !ok {
+				t.Errorf("%s: stream %d, event %#x: code that is not known was executed", name, i, p.parts[k].off)
+			}
+			for _, bit := range bits {
 				switch {
 				case bit == 2 && len(told) < len(want):
 					told = append(told, want[len(told)])

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -155,23 +154,14 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	}
 }
 
-// unknownTIDs says which of the threads asked for by their numbers did not run.
-func (u *ui) unknownTIDs(s *decoder.Session, tids []string) {
-	for _, t := range tids {
-		tid, err := strconv.ParseInt(t, 10, 32)
-		if err != nil {
-			continue // a range: some of it need not be there
-		}
-		switch known, any := s.Ran(int32(tid)); {
-		case known:
-		case any:
-			u.say("--tid %d: no such thread ran where it was recorded", tid)
-			u.hint("-F +tid,+comm prints which threads did")
-		default:
-			u.say("--tid %d: which threads ran is not known", tid)
-			u.hint("record with perf record, which asks for switches, or give --events")
-			return
-		}
+// doubtful says what of the streams and threads asked for is not there, or not known.
+func (u *ui) doubtful(s *decoder.Session, only *filter.Filter, tids []string) {
+	if only.Lacks != "" {
+		u.say("%s", only.Lacks)
+	}
+	if _, any := s.Ran(0); len(tids) > 0 && !any {
+		u.say("--tid %s: which threads ran is not known", strings.Join(tids, ","))
+		u.hint("record with perf record, which asks for switches, or give --events")
 	}
 }
 

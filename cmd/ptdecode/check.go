@@ -109,6 +109,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
+	a.ui.doubtful(s, only, nil)
 	a.ui.doubtless(s)
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	n := uint64(0)

@@ -159,7 +159,6 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	}
 	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)
-	a.ui.unknownTIDs(s, o.filter.TIDs)
 	opts.Jobs = a.open.jobs
 	part, err := o.part(c, s, &q, &opts, a.out)
 	if err != nil {

@@ -279,6 +279,7 @@ func (a *app) traced(args []string, concerns func(*decoder.Warning) bool, where 
 	if err != nil {
 		return err
 	}
+	a.ui.doubtful(s, only, where.TIDs)
 	return do(s, only)
 }
 

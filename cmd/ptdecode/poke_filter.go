@@ -18,9 +18,7 @@ import (
 type madeBy struct {
 	pokes  []string
 	kinds  []string
-	cpus   string
-	tids   []int
-	comms  []string
+	who    filter.Makers
 	traced bool
 }
 
@@ -28,9 +26,9 @@ type madeBy struct {
 func (b *madeBy) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.pokes, "poke", nil, "all that is known of the changes with these numbers: `385,390-392`; with --traps, the traps of these")
 	f.StringSliceVar(&b.kinds, "kind", nil, "only changes of these kinds: `jump-label,kprobe`")
-	f.StringVar(&b.cpus, "cpu", "", "only changes that these CPUs made: `0,2-3`")
-	f.IntSliceVar(&b.tids, "tid", nil, "only changes that these threads made: `107,112`")
-	f.StringSliceVar(&b.comms, "comm", nil, "only changes that threads of these names made: `\"sh,perf*\"`")
+	f.StringVar(&b.who.CPUs, "cpu", "", "only changes that these CPUs made: `0,2-3`")
+	f.StringSliceVar(&b.who.TIDs, "tid", nil, "only changes that these threads made: `107,110-120`")
+	f.StringSliceVar(&b.who.Comms, "comm", nil, "only changes that threads of these names made: `\"sh,perf*\"`")
 	f.BoolVar(&b.traced, "traced", false, "only changes of code that the trace came by")
 }
 
@@ -40,7 +38,6 @@ type pokeFilter struct {
 	only        *filter.Filter // what they name in the recording
 	from, until uint64         // ns
 	by          *madeBy
-	cpus        []numberRange
 	pokes       []numberRange // nil: all
 	numbers     map[int]bool  // of pokes that by lets pass; nil: all do
 }
@@ -54,15 +51,10 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	if err := p.flags.Wrong(); err != nil {
 		return p, err
 	}
-	if o.by.cpus != "" {
-		if p.cpus, err = numberRanges("--cpu", "CPU", strings.Split(o.by.cpus, ",")); err != nil {
-			return p, err
-		}
-	}
-	if p.pokes, err = numberRanges("--poke", "number", o.by.pokes); err != nil {
+	if err := o.by.who.Read(); err != nil {
 		return p, err
 	}
-	if _, err := filter.Globs("comm", o.by.comms); err != nil {
+	if p.pokes, err = numberRanges("--poke", "number", o.by.pokes); err != nil {
 		return p, err
 	}
 	return p, o.by.checkKinds()
@@ -115,13 +107,10 @@ func (p *pokeFilter) wantsPoke(k *decoder.PokeInfo) bool {
 	switch {
 	case p.pokes != nil && !within(p.pokes, int64(k.Index)),
 		b.kinds != nil && !slices.Contains(b.kinds, k.Kind.String()),
-		p.cpus != nil && !within(p.cpus, int64(k.CPU)),
-		b.tids != nil && (k.TID == 0 || !slices.Contains(b.tids, int(k.TID))):
+		!b.who.Made(k):
 		return false
 	}
-	return b.comms == nil || slices.ContainsFunc(b.comms, func(pattern string) bool {
-		return k.Comm != "" && filter.Fits(pattern, k.Comm)
-	})
+	return true
 }
 
 // resolve looks up what the flags name in s.
@@ -135,7 +124,7 @@ func (p *pokeFilter) resolve(s *decoder.Session) (err error) {
 // number finds the pokes of s that by lets pass, for wantsTrap.
 func (p *pokeFilter) number(s *decoder.Session) {
 	b := p.by
-	if b.pokes == nil && b.kinds == nil && p.cpus == nil && b.tids == nil && b.comms == nil {
+	if b.pokes == nil && b.kinds == nil && b.who.All() {
 		return
 	}
 	p.numbers = map[int]bool{}
@@ -161,7 +150,7 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 	}
 }
 
-// absent says which poke asked for by number there is not.
+// absent says which poke asked for by number there is not, and which maker.
 func (p *pokeFilter) absent(s *decoder.Session) error {
 	for _, r := range p.pokes {
 		found, last := false, -1
@@ -176,7 +165,7 @@ func (p *pokeFilter) absent(s *decoder.Session) error {
 			return usagef("--poke %s: there is no such change: the last one is %d", what, last)
 		}
 	}
-	return nil
+	return p.by.who.Check(s)
 }
 
 // pokeFilters renders the filters of a call of pokes.

@@ -45,11 +45,11 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 		return noTrace(s)
 	}
 	a.ui.noEvents(s, &a.open, args)
-	a.ui.unknownTIDs(s, where.TIDs)
 	only, err := where.Resolve(s)
 	if err != nil {
 		return err
 	}
+	a.ui.doubtful(s, only, where.TIDs)
 	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}
 	only.Query(&q)
 	x, err := report.Summarise(c.Context(), s, q)

@@ -70,6 +70,7 @@ type Call struct {
 	hidden bool   // a thunk, or a call inside of a function: nobody is told
 	open   bool   // how it was entered is not known: any return may be its own
 	root   bool   // entered from user space
+	maybe  bool   // that is likely, no more: tracing came on as it began
 	async  bool   // it interrupted what lies outside of it, at left
 	left   uint64
 	trap   trap

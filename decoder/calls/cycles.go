@@ -2,24 +2,26 @@ package calls
 
 import (
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/pt"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // cycles counts the cycles of a core, as far as the trace told of them up to a place in its
-// stream. Only differences mean something. It did so by CYC packets (Intel SDM, "Cycle
-// Count (CYC) Packet"). The flow has none of the packets, so they are read once more. The CYC of a packet
-// stands before it, so cycles up to a packet are those that passed until then. The core counts
-// on where what it executes is not traced. That is left out.
+// stream. Only differences mean something. The flow has the counts of ETMv4 and ETE. Other
+// protocols have them in packets of which the flow does not tell, so these are read once more.
+// The core counts on where what it executes is not traced. That is left out.
 type cycles struct {
 	now, last uint64 // as of the event that led to the range that comes, and to the one before it
 
-	st     *decoder.Stream
+	st      *decoder.Stream
+	packets counter // nil: the flow has the counts
+	skip    bool    // it does: the next one is in part of what was not traced
+
+	with   int64 // 1: a packet at a place tells of cycles that passed up to there, 0: of later ones
 	begun  bool  // the bytes are read from next on
-	from   int64 // place in the stream of what was lent to the lexer, bytes
+	from   int64 // place in the stream of what was lent, bytes
 	next   int64 // place behind that
-	lexer  pt.Lexer
-	packet pt.Packet // the next one
-	has    bool      // there is one
+	packet counted
+	has    bool // packet is the next one
 }
 
 // maxAtOnce is how many bytes are read at once, firstCYC how far from the first sync point the
@@ -29,56 +31,54 @@ const (
 	firstCYC  = 64 << 10
 )
 
-// countersOf returns what counts the cycles of a stream by its bytes, nil where these have none.
-func countersOf(st *decoder.Stream) *cycles {
-	u, ok := st.Unit.(pt.Config)
-	if !ok || st.Guest != 0 {
-		return nil
-	}
-	y := &cycles{st: st}
-	if !u.CYC {
-		y.reach(st.Head)
-		if y.reach(st.Head + firstCYC); y.now == 0 {
-			return nil
-		}
-		*y = cycles{st: st}
-	}
-	return y
-}
-
 // reach counts up to off.
 func (y *cycles) reach(off int64) {
-	if !y.begun {
-		y.begun, y.has, y.next = true, false, off
-		y.lexer.Reset(nil, off)
+	if y.packets == nil {
+		return
+	}
+	if off += y.with; !y.begun {
+		y.begun, y.has, y.next = true, false, off-y.with
+		y.packets.lend(nil, y.next)
 	}
 	for {
-		if !y.has && !y.lexer.Next(&y.packet) {
+		if !y.has && !y.packets.next(&y.packet) {
 			if y.next >= off || !y.reads(y.next) {
 				return
 			}
 			continue
 		}
 		p := &y.packet
-		if y.has = p.Off >= off; y.has {
+		if y.has = p.off >= off; y.has {
 			return
 		}
-		switch {
-		case p.Kind == pt.CYC:
-			y.now += p.Value
-		case p.Kind == pt.Bad && p.Off > y.from && p.End() >= y.next:
-			y.reads(p.Off) // it may go on behind what was read
+		y.now += p.cycles
+		if p.bad && p.off > y.from && p.end >= y.next {
+			y.reads(p.off) // it may go on behind what was read
 		}
 	}
 }
 
-// reads lends the lexer what follows in the stream from a place on, and reports whether
-// something does.
+// reads lends what follows in the stream from a place on, and reports whether something does.
 func (y *cycles) reads(from int64) bool {
 	b := y.st.Data.Bytes(from, maxAtOnce)
-	y.lexer.Reset(b, from)
+	y.packets.lend(b, from)
 	y.from, y.next = from, from+int64(len(b))
 	return len(b) > 0
+}
+
+// counts takes a count that the flow has, of the core that c follows.
+func (y *cycles) counts(c *cpu, e *event.Event) {
+	switch {
+	case y.packets != nil:
+	case e.Value2&1 != 0: // nobody knows how many
+		if c.thread != nil {
+			c.thread.user.miscounts()
+			c.thread.kernel.miscounts()
+		}
+	case !y.skip:
+		y.now += e.Value
+	}
+	y.skip = false
 }
 
 // passed notes that the range that comes is the last one from now on.
@@ -91,7 +91,7 @@ func passed(c *cpu) (fresh bool) {
 
 // skips leaves out what lies up to off.
 func (y *cycles) skips(off int64) {
-	y.begun = false
+	y.begun, y.skip = false, true
 	y.reach(off)
 }
 
@@ -99,7 +99,7 @@ func (y *cycles) skips(off int64) {
 func (y *cycles) follows(n *decoder.Note) {
 	switch n.Kind {
 	case decoder.NoteGap:
-		y.begun = false
+		y.begun, y.skip = false, true
 	case decoder.NoteTrackOff:
 		y.reach(n.Event.Off)
 	case decoder.NoteTrackOn:

@@ -28,6 +28,8 @@ func (c *cpu) note(n *decoder.Note) {
 	case decoder.NoteEvent:
 		if e.Kind == event.Async {
 			c.interrupted(e, trap{})
+		} else {
+			c.cycles.counts(c, e)
 		}
 	}
 }
@@ -85,7 +87,9 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 	} else if off := from - c.lo; c.await != nothing || off-1 >= c.inner {
 		space := uint32(0)
 		if c.prev != nil {
-			space = c.prev.Space
+			if space = c.prev.Space; c.await == nothing {
+				c.from = c.prev.LastIP()
+			}
 		}
 		p := c.at(space, from)
 		c.comes(from, &p)
@@ -216,8 +220,9 @@ func (c *cpu) starts(addr uint64, p *place, kernel bool) {
 	const lowerEL = 0x400 // bytes: rows.Names.fromUser has the source
 	if kernel && (p.first && !p.unnamed || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
 		c.clear()
-		c.enter(p.function, FromUser, 0).root = true
-		c.told(c.top)
+		call := c.enter(p.function, FromUser, 0)
+		call.root, call.maybe = true, true
+		c.told(call)
 		return
 	}
 	c.lands(addr, p, Resumed)
@@ -308,7 +313,7 @@ func (c *cpu) replaces(f *function) {
 	}
 	c.end(Replaced)
 	call := c.enter(f, Jumped, c.from)
-	call.ret, call.open, call.root, call.async, call.left, call.trap = was.ret, was.open, was.root, was.async, was.left, was.trap
+	call.ret, call.open, call.root, call.maybe, call.async, call.left, call.trap = was.ret, was.open, was.root, was.maybe, was.async, was.left, was.trap
 	c.told(call)
 }
 

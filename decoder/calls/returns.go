@@ -78,10 +78,15 @@ func (c *cpu) resumes(addr uint64, p *place) {
 		c.jumps(addr, p) // the kernel synchronises the CPU (iret_to_self)
 		return
 	}
-	i := len(c.part.calls) - 1
-	for ; i >= 0 && !c.part.calls[i].async; i-- {
+	calls := c.part.calls
+	i := len(calls) - 1
+	for ; i >= 0 && !calls[i].async; i-- {
 	}
-	if i < 0 {
+	switch {
+	case i >= 0:
+	case len(calls) > 0 && calls[0].maybe && !calls[0].Gap:
+		i = 0 // it was the kernel that it interrupted, as tracing came on
+	default:
 		c.unawaited(addr, p)
 		return
 	}

@@ -8,7 +8,7 @@ import "github.com/ptdecode/ptdecode/decoder"
 // need no more.
 func simply(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block, here bool) (end int, sum uint64, last *decoder.Block, seen bool) {
 	lo, size, inner, counts, returner := c.lo, c.size, c.inner, c.counts, c.returner
-	folds := c.Fold && c.top != nil && c.stated < c.tenure.until
+	folds := (c.Fold || c.Brief) && c.top != nil && c.stated < c.tenure.until
 	for ; i < len(list); i++ {
 		x := &list[i]
 		k := x.Block

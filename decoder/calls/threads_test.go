@@ -2,6 +2,7 @@ package calls_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestCallsOfThreads would catch calls that stay behind as their thread leaves a CPU, or that
@@ -150,3 +152,39 @@ func mostCycles(r *sim.Run, tid int32, c *seen) (n uint64) {
 
 // switchTicks is how far the places in the trace lie from a switch, between which cycles count.
 const switchTicks = 300
+
+// TestInterruptedAtStart would catch an interrupt that stays on the stack though it returned: that
+// which the trace of an idle CPU begins with. As far as anybody knew it might have come from user
+// space. Where it returns to shows that it did not.
+func TestInterruptedAtStart(t *testing.T) {
+	const cpu, handler, leaves = 1, "asm_sysvec_apic_timer_interrupt", "native_irq_return_iret"
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	first, idle := "", 0
+	tree := &calls.Tree{Session: s, OnBegin: func(c *calls.Call) {
+		if c.Stream.CPU != cpu {
+			return
+		}
+		if first == "" {
+			first = c.Sym
+		}
+		if c.Sym == "do_idle" {
+			idle++
+		}
+		for up := c.Caller; up != nil; up = up.Caller {
+			if up.Sym == leaves && c.How != calls.Interrupted {
+				t.Errorf("%s (%v) lies in %s", c.Sym, c.How, up.Sym)
+			}
+		}
+	}}
+	if err := s.Flow(context.Background(), decoder.Query{Merged: true}, tree); err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	if first != handler || idle == 0 {
+		t.Errorf("the trace begins in %q, need %s; %d calls of do_idle", first, handler, idle)
+	}
+}

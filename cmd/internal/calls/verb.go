@@ -64,10 +64,11 @@ function's first instruction, of which flow --level call has no line. Thunks, as
 retpolines are, belong to the call that they serve. Calls inside of a gap are not
 seen. ptdecode help words explains gap.
 
-The columns cycles and ipc are there where an Intel PT trace counts cycles (CYC). They
-are the cycles that the core counted in the calls, with callees, and instructions a
-cycle. Interrupts and what was not traced are left out. Calls with a gap in them, or
-without a beginning or an end, have none.
+The columns cycles and ipc are there where the trace counts cycles: CYC of Intel PT,
+cycle counts of ETMv4 and ETE, cycle-accurate ETMv3 and PTM. They are the cycles that
+the core counted in the calls, with callees, and instructions a cycle. Interrupts and
+what was not traced are left out. Calls with a gap in them, or without a beginning or
+an end, have none.
 
 --by tells the calls apart by where they ran, or by who called. Where no caller is
 known, --by caller says how the call began: call, jump, interrupt, user (from user

@@ -40,6 +40,7 @@ func New(h *Host) *cobra.Command {
 	c := describe()
 	f := c.Flags()
 	f.StringVar(&x.threshold, "threshold", "20", "by how many percent counts and times may differ: `PCT`")
+	f.StringVar(&o.cpus, "cpu", "", "only what these CPUs ran: `0,2-3`; of a snapshot by the numbers of its cores")
 	f.StringSliceVar(&o.comms, "comm", nil, "only what threads of these names ran: `\"sh,perf*\"`")
 	f.BoolVar(&o.interrupts, "interrupts", false, "also what ran inside of interrupts and exceptions")
 	f.BoolVar(&o.times, "times", false, "also compare how long functions ran themselves")
@@ -89,6 +90,7 @@ matter. They are not printed. What FILE expects and is not there is a difference
 Exit codes: 0 alike, 4 different, 3 alike as far as the trace goes: there are gaps.`,
 		Example: `  ptdecode diff before/perf.data after/perf.data
   ptdecode diff old.tar.zst new.tar.zst --comm nginx --threshold 50
+  ptdecode diff a.data b.data --cpu 0-3
   ptdecode diff a.data b.data -o jsonl | jq 'select(.change == "added")'
   ptdecode diff a.data b.data >known.txt; ptdecode diff a.data c.data --expect known.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -137,6 +139,18 @@ type verb struct {
 	expected  *expected // nil: nothing is
 }
 
+// choose takes the CPUs that are asked for of s, which is called name.
+func (v *verb) choose(name string, s *decoder.Session) error {
+	f, err := (&filter.Flags{CPUs: v.o.cpus}).Resolve(s)
+	if err != nil {
+		return usage("%s: %s", name, err)
+	}
+	if v.o.streams = f.Streams; f.Lacks != "" {
+		v.host.Say("%s: %s", name, f.Lacks)
+	}
+	return nil
+}
+
 // run compares two recordings.
 func (v *verb) run(c *cobra.Command, args []string) error {
 	var sides [2]*side
@@ -149,6 +163,9 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 			return err
 		}
 		defer s.Close()
+		if err := v.choose(name, s); err != nil {
+			return err
+		}
 		switch _, err := (&filter.Flags{Comms: v.o.comms}).Resolve(s); {
 		case i == 0:
 			unknown = err

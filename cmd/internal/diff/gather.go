@@ -12,6 +12,8 @@ import (
 
 // options says what of the flow counts.
 type options struct {
+	cpus       string   // numbers and ranges of CPUs; "": all
+	streams    []int    // of the recording at hand, by cpus; nil: all
 	comms      []string // patterns of threads' names; nil: all
 	interrupts bool     // also what ran inside of interrupts and exceptions
 	times      bool     // also the time that passed
@@ -66,7 +68,7 @@ type following struct {
 func gather(ctx context.Context, s *decoder.Session, o *options) (*counter, error) {
 	c := &counter{s: s, o: o}
 	c.Restart()
-	err := s.Flow(ctx, decoder.Query{Jobs: o.jobs, Progress: o.progress}, c)
+	err := s.Flow(ctx, decoder.Query{Jobs: o.jobs, Progress: o.progress, Streams: o.streams}, c)
 	return c, err
 }
 

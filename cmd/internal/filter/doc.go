@@ -25,6 +25,7 @@ type Filter struct {
 	Streams     []int  // for decoder.Query; nil: all
 	From, Until uint64 // the same, ns; 0: from the start, to the end
 	First       int    // rows at most; 0: all
+	Lacks       string // what of a range of CPUs is not there, to be said; "": nothing
 
 	s       *decoder.Session
 	tids    numbers
@@ -57,7 +58,10 @@ func (f *Filter) tests() bool {
 }
 
 // numbers is ranges of numbers, both ends included.
-type numbers []struct{ lo, hi int64 }
+type numbers []stretch
+
+// stretch is a range of numbers, both ends in it.
+type stretch struct{ lo, hi int64 }
 
 // has reports whether n is in one of the ranges.
 func (l numbers) has(n int64) bool {

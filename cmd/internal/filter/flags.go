@@ -76,13 +76,13 @@ func (f *Flags) Resolve(s *decoder.Session) (*Filter, error) {
 		return nil, callf("--first %d: need 1 or more", f.First)
 	}
 	var err error
-	if x.Streams, err = f.streams(s); err != nil {
+	if x.Streams, x.Lacks, err = f.streams(s); err != nil {
 		return nil, err
 	}
 	if x.From, x.Until, err = Times(s, f.Time); err != nil {
 		return nil, callf("--time %s", err)
 	}
-	if x.tids, err = numbersOf("tid", f.TIDs, "threads"); err != nil {
+	if x.tids, err = threads(s, f.TIDs); err != nil {
 		return nil, err
 	}
 	if f.Depth != "" {

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"iter"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -112,6 +113,46 @@ func (f *Flags) names(s *decoder.Session, x *Filter) (err error) {
 		return err
 	}
 	return f.functions(s, x, functions)
+}
+
+// threads reads numbers of threads, and refuses those that did not run where that is known.
+func threads(s *decoder.Session, list []string) (numbers, error) {
+	all, err := numbersOf("tid", list, "threads")
+	if _, any := s.Ran(0); err != nil || !any {
+		return all, err
+	}
+	for i, r := range all {
+		if r.hi-r.lo >= mostThreads {
+			continue
+		}
+		found := false
+		for n := r.lo; n <= r.hi && !found; n++ {
+			found, _ = s.Ran(int32(n))
+		}
+		if !found {
+			return nil, callf("--tid %s: no such thread ran where it was recorded%s", list[i], beside(s, r))
+		}
+	}
+	return all, nil
+}
+
+// mostThreads is how many numbers of threads are looked up one by one.
+const mostThreads = 1 << 16
+
+// beside is the end of a message that no thread has a number of r: which ones are near.
+func beside(s *decoder.Session, r stretch) string {
+	var near []string
+	for far := int64(1); far < mostThreads && len(near) < 3; far++ {
+		for _, n := range []int64{r.lo - far, r.hi + far} {
+			if ran, _ := s.Ran(int32(n)); ran && n >= 0 && n <= math.MaxInt32 {
+				near = append(near, strconv.FormatInt(n, 10))
+			}
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return "; near it are " + strings.Join(near, ", ")
 }
 
 // fitsFile reports whether a pattern fits a file's path, the last part of the path, or a

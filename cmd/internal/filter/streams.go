@@ -9,10 +9,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// streams returns the indices of the streams asked for, nil for all.
-func (f *Flags) streams(s *decoder.Session) ([]int, error) {
+// streams returns the indices of the streams asked for, nil for all, and says which CPUs of a
+// range are not there.
+func (f *Flags) streams(s *decoder.Session) (chosen []int, lacks string, err error) {
 	c := &choice{s: s}
-	err := c.numbered("cpu", "CPU", f.CPUs, 10, c.cpuOf)
+	err = c.numbered("cpu", "CPU", f.CPUs, 10, c.cpuOf)
 	if err == nil {
 		err = c.numbered("id", "trace ID", f.IDs, 16, traceID)
 	}
@@ -25,13 +26,17 @@ func (f *Flags) streams(s *decoder.Session) ([]int, error) {
 	if err == nil {
 		err = c.named("source", f.Sources, func(st *decoder.Stream) []string { return []string{st.Source, st.Name} })
 	}
-	return c.chosen, err
+	if len(c.absent) > 0 {
+		lacks = "--cpu " + f.CPUs + ": no trace of CPU " + strings.Join(c.absent, ", ")
+	}
+	return c.chosen, lacks, err
 }
 
 // choice is streams chosen of those of a session.
 type choice struct {
 	s      *decoder.Session
-	chosen []int // nil: no flag chose
+	chosen []int    // nil: no flag chose
+	absent []string // CPUs of ranges, and ranges, that are not there
 }
 
 // take chooses a stream.
@@ -83,6 +88,9 @@ func (c *choice) numbered(flag, what, spec string, base int, number func(*decode
 				c.take(st)
 			}
 		}
+		if found && flag == "cpu" {
+			c.lacks(r[0], number)
+		}
 		if !found {
 			there := Names(c.s, nil)
 			if base == 16 {
@@ -94,6 +102,25 @@ func (c *choice) numbered(flag, what, spec string, base int, number func(*decode
 		}
 	}
 	return nil
+}
+
+// lacks notes which numbers of r no stream has.
+func (c *choice) lacks(r stretch, number func(*decoder.Stream) int64) {
+	there := []int64{r.lo - 1, r.hi + 1}
+	for _, st := range c.s.Streams() {
+		if n := number(st); r.lo <= n && n <= r.hi {
+			there = append(there, n)
+		}
+	}
+	slices.Sort(there)
+	for i, n := range there[1:] {
+		switch from := there[i] + 1; {
+		case from == n-1:
+			c.absent = append(c.absent, strconv.FormatInt(from, 10))
+		case from < n:
+			c.absent = append(c.absent, fmt.Sprintf("%d-%d", from, n-1))
+		}
+	}
 }
 
 // single refuses a number that stands for cores of several names, as Cortex-A15_0 and

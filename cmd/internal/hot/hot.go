@@ -37,6 +37,7 @@ shared among the instructions between them, so it is as good as these are dense.
 The exit code is 3 where there are gaps: what ran there is not counted.`,
 		Example: `  ptdecode hot perf.data
   ptdecode hot perf.data --by edge --sym schedule
+  ptdecode hot perf.data --by cpu --sym 'vfs_*'     # functions, on each CPU apart
   ptdecode hot perf.data --sort time --cpu 1 --time 5.5,5.6
   ptdecode hot perf.data --annotate __schedule      # which instructions, and which versions of them
   ptdecode hot perf.data -o jsonl | jq -r 'select(.executions > 1000) | .sym'`,
@@ -56,7 +57,7 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 		if done, err := share(s, f.Query, args); done || err != nil {
 			return err
 		}
-		counter := counts.New(s, f, counts.Options{Time: o.sort == sortTime})
+		counter := counts.New(s, f, counts.Options{Time: o.sort == sortTime, CPUs: o.by == byCPU})
 		if err := h.Deliver(c.Context(), s, f.Query, counter); err != nil {
 			return err
 		}
@@ -85,6 +86,9 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 	return h.Whole(s, counter.Gaps)
 }
 
+// byCPU is the value of --by that tells functions apart by where they ran.
+const byCPU = "cpu"
+
 // The values of --sort.
 const (
 	sortInstructions = "instructions"
@@ -99,13 +103,13 @@ type options struct {
 }
 
 var (
-	bys   = []string{"function", "block", "edge", "line"}
+	bys   = []string{"function", "block", "edge", "line", byCPU}
 	sorts = []string{sortInstructions, sortExecutions, sortTime}
 )
 
 func (o *options) addFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.by, "by", "function", "list `"+strings.Join(bys, "|")+"`")
+	f.StringVar(&o.by, "by", "function", "list `"+strings.Join(bys, "|")+"`; cpu: functions, for each CPU apart")
 	f.StringVar(&o.sort, "sort", "", "most `"+strings.Join(sorts, "|")+"` first (default instructions; of edges, executions)")
 	f.StringVar(&o.annotate, "annotate", "", "list the instructions of the function `FUNC`, with the versions of its code that ran")
 	f.IntVar(&o.first, "first", 0, "only the first `N` lines (default: 30 lines of text, all objects)")
@@ -163,6 +167,8 @@ func (l *list) all(w *bufio.Writer) error {
 		return l.lines(l.edges())
 	case "line":
 		return l.lines(l.sourceLines())
+	case byCPU:
+		return l.lines(l.functionsByCPU())
 	}
 	return l.lines(l.functions())
 }
@@ -171,6 +177,7 @@ func (l *list) all(w *bufio.Writer) error {
 type entry struct {
 	Type         string  `json:"type"` // function, block, edge, line, instruction, trap
 	Guest        int32   `json:"guest,omitempty"`
+	By           string  `json:"by,omitempty"` // of --by cpu: where it ran
 	Sym          string  `json:"sym,omitempty"`
 	Off          uint64  `json:"off,omitempty"`
 	File         string  `json:"file,omitempty"`

@@ -14,37 +14,54 @@ func address(a uint64) string { return fmt.Sprintf("0x%x", a) }
 
 // functionKey names a function. A name stands for several where files have static ones.
 type functionKey struct {
-	guest     int32
 	sym, file string
 }
 
 // functions returns an entry for each function.
 func (l *list) functions() (all []*entry) {
+	for _, g := range l.counter.Guests() {
+		all = l.functionsOf(all, l.counter.All(g), counts.Group{Guest: g, Stream: -1})
+	}
+	return all
+}
+
+// functionsByCPU returns an entry for each function on each CPU.
+func (l *list) functionsByCPU() (all []*entry) {
+	for _, g := range l.counter.Groups() {
+		all = l.functionsOf(all, l.counter.Table(g), g)
+	}
+	return all
+}
+
+// functionsOf adds the functions of t, which is g's.
+func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*entry {
 	by := map[functionKey]*entry{}
 	var pieces []counts.Piece
-	for _, g := range l.counter.Guests() {
-		for _, r := range l.counter.All(g).Ranges() {
-			pieces = l.namesOf(g).Pieces(pieces[:0], &r)
-			for i := range pieces {
-				p := &pieces[i]
-				k := functionKey{g, p.Sym, p.File}
-				e := by[k]
-				if e == nil {
-					e = &entry{Type: "function", Guest: g, Sym: p.Sym, File: p.File, addr: p.Addr - p.Off}
-					if p.Sym == "" {
-						e.addr = p.Addr
-					}
-					e.Addr = address(e.addr)
-					by[k], all = e, append(all, e)
+	names := l.namesOf(g.Guest)
+	for _, r := range t.Ranges() {
+		pieces = names.Pieces(pieces[:0], &r)
+		for i := range pieces {
+			p := &pieces[i]
+			k := functionKey{p.Sym, p.File}
+			e := by[k]
+			if e == nil {
+				e = &entry{Type: "function", Guest: g.Guest, Sym: p.Sym, File: p.File, addr: p.Addr - p.Off}
+				if p.Sym == "" {
+					e.addr = p.Addr
 				}
-				n := uint64(p.To - p.First)
-				e.Instructions += r.N * n
-				e.AmbiguousI += r.Ambiguous * n
-				e.Time += r.Time * float64(n) / float64(r.Insns)
-				if p.Off == 0 && p.Sym != "" {
-					e.Executions += r.N
-					e.Ambiguous += r.Ambiguous
+				if g.Stream >= 0 {
+					e.By = l.s.Streams()[g.Stream].Name
 				}
+				e.Addr = address(e.addr)
+				by[k], all = e, append(all, e)
+			}
+			n := uint64(p.To - p.First)
+			e.Instructions += r.N * n
+			e.AmbiguousI += r.Ambiguous * n
+			e.Time += r.Time * float64(n) / float64(r.Insns)
+			if p.Off == 0 && p.Sym != "" {
+				e.Executions += r.N
+				e.Ambiguous += r.Ambiguous
 			}
 		}
 	}
@@ -118,7 +135,11 @@ func (l *list) heading() {
 	if l.o.sort == sortTime {
 		fmt.Fprintf(l.w, " %14s", "time s")
 	}
-	fmt.Fprintf(l.w, " %9s  %s\n", "ambiguous", l.o.by)
+	what := l.o.by
+	if what == byCPU {
+		what = "function  (CPU)"
+	}
+	fmt.Fprintf(l.w, " %9s  %s\n", "ambiguous", what)
 }
 
 // line prints e for people; sum is of all weights.
@@ -142,7 +163,11 @@ func (l *list) line(e *entry, sum float64) {
 	fmt.Fprintf(l.w, " %9d  ", doubt)
 	switch e.Type {
 	case "function":
-		fmt.Fprintln(l.w, named(e.Sym, 0, e.File))
+		name := named(e.Sym, 0, e.File)
+		if e.By != "" {
+			name += "  (" + e.By + ")"
+		}
+		fmt.Fprintln(l.w, name)
 	case "line":
 		fmt.Fprintln(l.w, lineName(e))
 	case "block":

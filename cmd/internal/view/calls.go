@@ -182,7 +182,7 @@ func (c *callCollector) begin(x *calls.Call) {
 	switch t := began.Lo; {
 	case t != 0 && c.v.rec.rel(t) > c.until:
 		return
-	case t != 0 && c.v.rec.Timed && c.v.rec.rel(began.Hi) < c.from:
+	case c.v.rec.Timed && c.v.rec.rel(began.Hi) < c.from:
 		x.Tag = before | uint64(nth) // it may end before the window, too
 		return
 	}

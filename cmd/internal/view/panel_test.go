@@ -174,8 +174,29 @@ func TestSearchFirst(t *testing.T) {
 	}
 }
 
+// TestSpread would catch instructions that are fewer than the buckets of their moment and are
+// lost, or all put into one bucket.
+func TestSpread(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for _, x := range []struct{ lo, hi, want uint64 }{{900, 1500, 184 * 201 / 601}, {1010, 1199, 184}, {1100, 1100, 184}} {
+		h := newHistogram(v, 1000, 1200, 1, 201)
+		l := &laneCounts{marks: map[int]*mark{}}
+		h.spread(l, x.lo, x.hi, &running{sure: 184, unsure: 1})
+		sum := uint64(0)
+		for _, n := range l.sure {
+			if sum += n; x.hi > x.lo && n > 1 {
+				t.Errorf("%d to %d: %d instructions in one bucket", x.lo, x.hi, n)
+			}
+		}
+		if sum+1 < x.want || sum > x.want+1 {
+			t.Errorf("%d to %d: %d instructions, want %d", x.lo, x.hi, sum, x.want)
+		}
+	}
+}
+
 // TestUntimedGap would catch a gap that is drawn where the recording begins because no record
-// tells when it began. It would catch one that ends at once though nothing ran behind it.
+// tells when it began. It would catch one that ends at once though nothing ran behind it, and
+// reasons of gaps that are not told.
 func TestUntimedGap(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	h := newHistogram(v, v.rec.From, 0, firstBucket, maxBuckets)
@@ -193,6 +214,9 @@ func TestUntimedGap(t *testing.T) {
 		if len(l.Gaps) != 1 || l.Gaps[0][2] != 1000 || l.Gaps[0][3] != 9000 {
 			t.Errorf("gaps %v, want one from 1000 to 9000", l.Gaps)
 		}
+	}
+	if all, part := h.density(0, 0).Reasons, h.density(5000, 0).Reasons; len(all) != 1 || all[0].N != 1 || len(part) != 0 {
+		t.Errorf("reasons of gaps %v, and %v of a part; want one, and none", all, part)
 	}
 }
 

@@ -98,7 +98,7 @@ func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *items.Walk) e
 		if err := v.flow(r, q, w); err != nil {
 			return err
 		}
-		if all || w.Found && w.Had() == w.Before {
+		if all || (w.Found || t > v.rec.Until) && w.Had() == w.Before { // nothing is found behind the end
 			return nil
 		}
 	}
@@ -168,7 +168,7 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *items.Item) step {
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.Verdict.String(), it.Either
 		m := machineOf(v.s, st.Guest)
-		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.Addr, uint64(row.Len))
+		s.Learned = b.Space == 0 && items.WasLearned(m.Learned(), it.Addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
 			v.changes(&s, m.Text(), it, int(row.Len))

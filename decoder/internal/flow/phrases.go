@@ -82,13 +82,11 @@ type interlude struct {
 }
 
 const (
-	phraseBytes      = 32      // bytes looked at
-	phraseLeast      = 16      // bytes that may be used: fewer are not worth a phrase
-	worthMost        = 1 << 10 // bytes: what was longer ago does not count
-	worthTry         = 8       // one in so many is asked for where none paid
-	phraseEvents     = 12      // events
-	phraseRanges     = 192     // ranges
-	phraseCalls      = 4       // calls open at its end
+	phraseBytes      = 32  // bytes looked at
+	phraseLeast      = 16  // bytes that may be used: fewer are not worth a phrase
+	phraseEvents     = 12  // events
+	phraseRanges     = 192 // ranges
+	phraseCalls      = 4   // calls open at its end
 	phraseBits       = 14
 	phraseMost       = 1<<phraseBits - 1 // phrases kept, of 192 bytes
 	phraseTable      = 4 << phraseBits
@@ -105,8 +103,7 @@ type phrases struct {
 	n     int // phrases in list
 	rooms rooms
 	tally *Tally // to which phrases owe how often they ran
-	worth int    // bytes: how much more than phraseLeast they led over of late, each time one was asked for
-	idle  int    // how often in a row none was asked for, being worth nothing
+	gain  gain
 }
 
 // nth returns phrase i.
@@ -175,7 +172,7 @@ func (ps *phrases) startOver() {
 // what fast does and nothing more: TestPhrases holds it to that.
 func (w *Walker) phrasesOn() {
 	t, x := &w.t, &w.exec
-	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) {
+	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) || w.paths.phrases.rest(&x.events) {
 		return
 	}
 	buf, most, off, at, last, ok := x.events.bytes.Ahead()
@@ -183,17 +180,12 @@ func (w *Walker) phrasesOn() {
 		return
 	}
 	w.paths.countFor(x.out.refer.tally)
-	if !w.paths.phrases.pays() {
-		x.events.vain++
-		return
-	}
 	i, q := 0, t.q
 	told := past{off: off, at: at} // from the last phrase on that has other events than targets
 	x.out.until(&event.Event{Time: at})
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) && most-i >= phraseLeast {
 		p := w.phraseAt(b, buf[i:], last)
-		w.paths.phrases.weigh(int(p.used))
 		if p.used == 0 || i+int(p.used) > most {
 			break
 		}
@@ -238,25 +230,11 @@ func (w *Walker) phrasesOn() {
 	w.passPhrases(i, q, last, told)
 }
 
-// pays reports whether it pays to ask for a phrase. Where it did not of late, it is tried
-// now and then.
-func (ps *phrases) pays() bool {
-	if ps.worth >= 0 {
-		return true
-	}
-	ps.idle++
-	return ps.idle%worthTry == 0
-}
-
-// weigh takes in that a phrase was asked for, and led over so many bytes.
-func (ps *phrases) weigh(used int) {
-	ps.worth = max(min(ps.worth+used-phraseLeast, worthMost), -worthMost)
-}
-
 // passPhrases goes on behind n bytes of phrases, at event q, where addresses are relative to last.
 func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	t, x := &w.t, &w.exec
 	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	w.paths.phrases.gain.bytes += n
 	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
@@ -266,14 +244,24 @@ func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 
 // phraseAt returns the phrase at b with the bytes at buf's start, behind last.
 func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
-	ps, t := w.paths.phrases, &w.t
-	p, h := ps.known(b, buf, last)
-	if p == nil || p.span.From > t.lo || t.hi >= p.span.Until {
-		if p != nil || ps.crowded() {
-			w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
-		}
-		p = ps.fresh(h, p)
-		w.compose(p, b, buf[:phraseBytes], last)
+	p, h := w.paths.phrases.known(b, buf, last)
+	if p == nil || p.span.From > w.t.lo || w.t.hi >= p.span.Until {
+		return w.newPhrase(p, h, b, buf, last)
+	}
+	return p
+}
+
+// newPhrase makes the phrase at b with the bytes at buf's start, behind last, in place of old if
+// that is not nil. Its hash is h. Where phrases do not pay it leads nowhere.
+func (w *Walker) newPhrase(old *phrase, h uint64, b *Block, buf []byte, last uint64) *phrase {
+	ps := w.paths.phrases
+	if old != nil || ps.crowded() {
+		w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
+	}
+	p := ps.fresh(h, old)
+	w.compose(p, b, buf[:phraseBytes], last)
+	if ps.gain.paid(p); ps.gain.rest > 0 {
+		return &nowhere
 	}
 	return p
 }

@@ -186,30 +186,6 @@ func TestReenact(t *testing.T) {
 	}
 }
 
-// TestPhrasesPay would catch a walk that goes on asking for phrases where they lead nowhere, or
-// one that never asks again.
-func TestPhrasesPay(t *testing.T) {
-	ps := new(phrases)
-	ask := func(times, used int) (asked int) {
-		for range times {
-			if ps.pays() {
-				asked++
-				ps.weigh(used)
-			}
-		}
-		return asked
-	}
-	if n := ask(1000, phraseBytes); n != 1000 {
-		t.Errorf("phrases that lead over all bytes: asked for %d times of 1000", n)
-	}
-	if n := ask(8000, 0); n > 8000/worthTry+2*worthMost/phraseLeast {
-		t.Errorf("phrases that lead nowhere: asked for %d times of 8000", n)
-	}
-	if n := ask(8000, phraseBytes); n < 8000-2*worthTry*worthMost/phraseLeast {
-		t.Errorf("phrases that lead over all bytes again: asked for %d times of 8000", n)
-	}
-}
-
 // TestPast would catch an event that was passed over as part of a phrase and is told
 // otherwise when a flow looks back.
 func TestPast(t *testing.T) {

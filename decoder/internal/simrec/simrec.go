@@ -25,8 +25,15 @@ func Recording(r *sim.Run, image []sim.Piece) *recording.Recording {
 	}
 	f.Processes.Tasks.Seal()
 	for i := range r.CPUs {
-		b := r.CPUs[i].PT
-		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
+		c := &r.CPUs[i]
+		if r.Config.Timing >= sim.A64Coarse {
+			f.Streams = append(f.Streams, &stream.Stream{
+				Protocol: stream.ForUnit(c.Source.Protocol), CPU: int32(i), TID: -1, Size: int64(len(c.Trace)), Data: stream.Memory(c.Trace), Unit: c.Source,
+			})
+			continue
+		}
+		b := c.PT
+		f.WrittenBy[int32(i)] = c.Stop
 		f.Streams = append(f.Streams, &stream.Stream{
 			Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b),
 		})

@@ -10,7 +10,7 @@ import {showHelp} from './help.js';
 import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
 import {showMoment} from './moment.js';
-import {showWelcome} from './welcome.js';
+import {showWelcome, tellGaps} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
 const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
@@ -22,7 +22,7 @@ let panel = null; // ends what the panel waits for
 let errand = null; // ends what is looked for
 
 const app = {
-  place, go, zoom, pan, panelStart, panelError,
+  place, go, zoom, pan, note, panelStart, panelError, tellGaps,
   get recording() { return recording; },
   get timeline() { return timeline; },
   nothing,
@@ -267,7 +267,7 @@ const keys = {
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),
   0: () => app.whole(),
   n: () => nextPoke(1), p: () => nextPoke(-1),
-  j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1),
+  j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => steps.edge(-1), End: () => steps.edge(1),
   ' ': () => { if (story()) app.play.toggle(); },
   ']': () => nextCall(1), '[': () => nextCall(-1),
   i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('zoom to it'),
@@ -308,7 +308,7 @@ function onKey(e) {
     return;
   }
   const act = keys[e.key];
-  if (!act || e.key === ' ' && !story()) return;
+  if (!act || e.key === ' ' && !story() || (e.key === 'Home' || e.key === 'End') && place.stream === null) return;
   e.preventDefault();
   act();
 }

@@ -16,7 +16,7 @@ export function moments(app, s) {
     first_new: (cpu) => `${cpu} executed the new code for the first time: ${insn(s.new)}`,
   };
   const list = [{time: s.mark.time, text: `The change was recorded${s.poke.comm ? `, made by ${s.poke.comm}` : ''}`}];
-  if (s.mark.begin < s.mark.time) list.push({time: s.mark.begin, text: 'From here on a CPU may meet the new code, or a breakpoint'});
+  if (s.mark.begin < s.mark.time) list.push({time: s.mark.begin, text: `From here on a CPU may meet the new code${/bp|kprobe|xmc/.test(s.poke.scheme) ? ', or a breakpoint' : ''}`});
   if (s.mark.end > s.mark.time) list.push({time: s.mark.end, text: 'From here on no CPU meets the old code'});
   for (const c of s.crossed) {
     for (const [key] of kinds) {

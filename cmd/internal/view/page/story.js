@@ -30,7 +30,7 @@ function story(app, s) {
       ...zooms(app, s)),
     el('p', {class: 'facts'}, `${p.kind} (${scheme}) at ${seconds(s.mark.time)}${who ? `, ${who}` : ''}. Address ${p.addr}. `,
       p.valid ? 'The old code is what lay there.' : el('span', {class: 'error'}, `The record does not fit: ${p.have} lay there, it says ${p.want}.`)),
-    el('div', {class: 'sides'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
+    el('div', {class: 'sides code'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
     el('h3', {}, 'How each CPU crossed it'),
     s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),
     s.crossed.length ? table(app, s) : null,

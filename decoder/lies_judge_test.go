@@ -1,0 +1,139 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+)
+
+// The code that the judge is tried on: a site, a NOP behind it, and a jump back to the site.
+// The site is a NOP, or a jump over the other one.
+const (
+	judgeSite = 0xffffffff81000000
+	judgeOver = judgeSite + 5
+	judgeBack = judgeSite + 6
+)
+
+// judgeCode returns code whose site is first, and changes to each of pokes at moment 100, 101
+// and so on. Zeros behind it say that nothing was mapped there.
+func judgeCode(t *testing.T, first []byte, pokes ...[]byte) *code {
+	img := &image.Image{}
+	b := append(append([]byte{}, first...), 0x90, 0xeb, 0xf8)
+	if err := img.AddBytes(judgeSite, append(b, make([]byte, 64)...)); err != nil {
+		t.Fatal(err)
+	}
+	var list []kcore.Poke
+	for i, b := range pokes {
+		at := uint64(100 + i)
+		list = append(list, kcore.Poke{Time: at, Begin: at, End: at, Addr: judgeSite, Old: first, New: b, Scheme: kcore.SchemeBP})
+		first = b
+	}
+	j, err := kcore.NewJournal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &code{journal: j, text: textView{Text: kcore.NewText(j, img, kcore.TextOptions{}), holes: true}}
+}
+
+// judgePath is what ran from 90 to 110 in code c.
+func judgePath(c *code, ips ...uint64) (path []passage) {
+	for _, ip := range ips {
+		path = append(path, passage{ip, event.Time{Lo: 90, Hi: 110}, c})
+	}
+	return path
+}
+
+// judging returns a twin of a stream of Intel PT.
+func judging() *slowTwin {
+	left := maxVersions
+	return &slowTwin{d: x86.Decoder{}, m: isa.Mode64, compressed: true, passed: map[int]bool{}, left: &left}
+}
+
+// TestTwinForward would catch a judge that excuses code which goes back: a site that was
+// old, new and old again, though it changed once.
+func TestTwinForward(t *testing.T) {
+	over := direct(0xe9, judgeSite, judgeBack)
+	once, twice := judgeCode(t, nop5, over), judgeCode(t, nop5, over, nop5)
+	const site, nop, back = judgeSite, judgeOver, judgeBack
+	for _, x := range []struct {
+		name   string
+		code   *code
+		before []uint64
+		path   []uint64
+		want   bool
+	}{
+		{"old", once, nil, []uint64{site, nop, back, site, nop}, true},
+		{"old, new", once, nil, []uint64{site, nop, back, site, back}, true},
+		{"new, old", once, nil, []uint64{site, back, site, nop}, false},
+		{"old, new, old", once, nil, []uint64{site, nop, back, site, back, site, nop}, false},
+		{"new before, old", once, []uint64{site, back, site}, []uint64{site, nop}, false},
+		{"old, new, old, changed twice", twice, nil, []uint64{site, nop, back, site, back, site, nop}, true},
+		{"new, old, new, changed twice", twice, nil, []uint64{site, back, site, nop, back, site, back}, false},
+	} {
+		twin := judging()
+		if x.before != nil {
+			twin.passes(judgePath(x.code, x.before...))
+		}
+		if got := twin.follows(judgePath(x.code, x.path...), nil); got != x.want {
+			t.Errorf("%s: follows %v, want %v", x.name, got, x.want)
+		}
+	}
+}
+
+// TestTwinUnknown would catch a judge that takes an image's zeros, or what no image holds,
+// for code, and so excuses claims of code that is not known.
+func TestTwinUnknown(t *testing.T) {
+	c := judgeCode(t, nop5)
+	const zeros = judgeSite + 8
+	for name, path := range map[string][]uint64{
+		"zeros":   {judgeBack, judgeSite, judgeOver, judgeBack, zeros, zeros + 2},
+		"nothing": {judgeBack, judgeSite + 1<<20, judgeSite + 1<<20 + 1},
+	} {
+		if judging().follows(judgePath(c, path...), []uint64{judgeBack, path[len(path)-2]}) {
+			t.Errorf("%s: followed", name)
+		}
+		if told, ok := judging().tells(judgePath(c, path...)); ok {
+			t.Errorf("%s: the truth tells %x", name, told)
+		}
+	}
+}
+
+// TestTwinCodeOfThen would catch a judge that excuses what was printed behind the learning
+// by the code of before, or what was printed before by the code that was learned.
+func TestTwinCodeOfThen(t *testing.T) {
+	first, next := judgeCode(t, nop5), judgeCode(t, direct(0xe9, judgeSite, judgeBack))
+	s := &Session{}
+	got := codedPrints{prints{}, s}
+	r := flow.Range{Block: &flow.Block{Addr: judgeSite, Lens: []uint8{5, 1, 2}}, N: 3}
+	short := flow.Range{Block: &flow.Block{Addr: judgeSite, Lens: []uint8{5}}, N: 1}
+	back := flow.Range{Block: &flow.Block{Addr: judgeBack, Lens: []uint8{2}}, N: 1}
+	for _, x := range []struct {
+		code   *code
+		ranges []flow.Range
+	}{{first, []flow.Range{r}}, {next, []flow.Range{short, back}}} {
+		s.code.Store(x.code)
+		b := &flow.Batch{Ranges: x.ranges, Stamps: []flow.Stamp{{Off: 16, Time: event.Time{Lo: 90, Hi: 110}}}}
+		if err := got.Flow(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := got.prints[0]
+	if !judging().follows(p.steps(0, 5), nil) {
+		t.Error("each in the code of then: not followed")
+	}
+	for name, c := range map[string]*code{"before": first, "learned": next} {
+		one := &printed{ips: p.ips, parts: []part{{code: c}}}
+		if judging().follows(one.steps(0, 5), nil) {
+			t.Errorf("all in the code that was %s: followed", name)
+		}
+	}
+	p.parts[0].code, p.parts[1].code = p.parts[1].code, p.parts[0].code
+	if judging().follows(p.steps(0, 5), nil) {
+		t.Error("each in the code of the other: followed")
+	}
+}
