@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -21,7 +22,8 @@ type code struct {
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
 	confirmed func([]flow.Range, []flow.Stamp)
-	rough     bool // the code is another one throughout
+	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
+	rough     bool         // the code is another one throughout
 }
 
 // reads is what walkers read.
@@ -61,7 +63,7 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	opt := s.from.opt
 	opt.Learned = list
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
-	c := &code{journal: j, learned: list}
+	c := &code{journal: j, learned: list, either: boot.NewEither(list)}
 	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
 	c.caches = s.newCaches()
 	return c, nil

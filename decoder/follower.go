@@ -172,6 +172,9 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if f.s.boot != nil {
 		to = f.s.boot.Doubts(to, f.again)
 	}
+	if f.code.either != nil {
+		to = f.code.either.Doubts(to, f.again)
+	}
 	err := f.walker.Run(f.begin(), to)
 	done()
 	if err != nil || !f.seg.Last {

@@ -119,7 +119,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			break // a short recording: there is hardly more
 		}
 	}
-	err = d.Settle(met, func(one []learn.Held) (left int, err error) {
+	err = d.Settle(c.journal, met, func(one []learn.Held) (left int, err error) {
 		next, err := s.withLearned(learnedOf(one))
 		if err != nil {
 			return 0, err
@@ -181,7 +181,9 @@ func learnedOf(list []learn.Held) (all []kcore.Learned) {
 // code contradict each other. It returns how many instructions of the kernel there were.
 func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) (insns int, err error) {
 	r := s.newRun(Query{Jobs: jobs})
-	r.code, r.every, r.gather = c, every, to.Add
+	plain := *c
+	plain.either = nil // what it leaves in doubt contradicts nothing
+	r.code, r.every, r.gather = &plain, every, to.Add
 	var n kernelInsns
 	err = r.flow(ctx, &n)
 	return int(n), err

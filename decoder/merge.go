@@ -43,6 +43,9 @@ type piece struct {
 	notes  [2]int
 }
 
+// ran reports whether p is ranges, not a note.
+func (p *piece) ran() bool { return p.notes[0] == p.notes[1] }
+
 // earliest returns the earliest key that j can bring.
 func (m *merger) earliest(j *job) uint64 {
 	if m.q.Reverse {
@@ -221,6 +224,9 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 		}
 	}
 	m.lend(c, c.pieces[first:c.next])
+	if ln.share == nil && !m.q.Reverse && c.pieces[c.next-1].ran() {
+		m.part.Onward = ln.onward()
+	}
 	ln.items, ln.given = ln.items+items(&m.part), c.pieces[c.next-1].key
 	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
@@ -232,6 +238,20 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 	return err
 }
 
+// onward returns the block that ln's flow goes on with, if that came already and no note lies
+// before it; else nil.
+func (ln *lane) onward() *flow.Block {
+	for _, c := range ln.head {
+		if c.next < len(c.pieces) {
+			if p := &c.pieces[c.next]; p.ran() {
+				return c.Ranges[p.ranges[0]].Block
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // lend makes m.part of pieces in a row of c.
 func (m *merger) lend(c *merging, p []piece) {
 	a, z := p[0], p[len(p)-1]
@@ -239,7 +259,7 @@ func (m *merger) lend(c *merging, p []piece) {
 		a, z = z, a
 	}
 	b := &m.part
-	b.Stream, b.Stamps, b.Part = c.Stream, c.Stamps, a.part
+	b.Stream, b.Stamps, b.Part, b.Onward = c.Stream, c.Stamps, a.part, nil
 	b.Ranges = c.Ranges[a.ranges[0]:z.ranges[1]]
 	b.Notes = append(b.Notes[:0], c.Notes[a.notes[0]:z.notes[1]]...)
 	for i := range b.Notes {

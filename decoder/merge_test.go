@@ -20,6 +20,8 @@ type seen struct {
 	lines   []string
 	reverse bool
 	stopAt  int
+	onward  map[int]*flow.Block // by stream: what the batch before said of it
+	onwards int                 // how many did
 }
 
 func (s *seen) Flow(b *flow.Batch) error {
@@ -37,6 +39,18 @@ func (s *seen) Flow(b *flow.Batch) error {
 	if n != len(b.Notes) {
 		return errors.New("a note lies outside of its batch")
 	}
+	if next := s.onward[b.Stream]; next != nil {
+		if s.onwards++; noteLiesAt(b, 0) || b.Ranges[0].Block != next {
+			return errors.New("the flow does not go on where the batch before said")
+		}
+	}
+	if b.Onward != nil && (s.reverse || len(b.Ranges) == 0 || noteLiesAt(b, len(b.Ranges))) {
+		return errors.New("it is said where the flow goes on, but not from a range")
+	}
+	if s.onward == nil {
+		s.onward = map[int]*flow.Block{}
+	}
+	s.onward[b.Stream] = b.Onward
 	if s.reverse {
 		slices.Reverse(part)
 	}
@@ -45,6 +59,11 @@ func (s *seen) Flow(b *flow.Batch) error {
 		return ErrStop
 	}
 	return nil
+}
+
+// noteLiesAt reports whether a note of b lies before range i.
+func noteLiesAt(b *flow.Batch, i int) bool {
+	return slices.ContainsFunc(b.Notes, func(n flow.Note) bool { return n.At == i })
 }
 
 // madeUp is streams with segments at random times, and the batches that decoding

@@ -37,6 +37,7 @@ type bootRuns struct {
 // bootTrial decodes segments with one code. Its caches and followers serve all of them.
 type bootTrial struct {
 	code *code
+	of   *code // what it is another version of
 	followers
 }
 
@@ -97,14 +98,18 @@ func (s *Session) version(c *code, over *boot.Patches) *bootTrial {
 	s.versions.mu.Lock()
 	defer s.versions.mu.Unlock()
 	x := s.versions.kept[over]
-	if x != nil && x.code.journal == c.journal {
+	if x != nil && x.of == c {
 		return x
 	}
+	of := c
 	if over != nil {
 		c = &code{journal: c.journal, text: c.text, trial: over.Over(c.text), caches: learner{s}.newCaches()}
 	}
-	x = &bootTrial{code: c, followers: followers{most: maxCaches / 4}}
-	if len(s.versions.kept) < maxCaches {
+	x = &bootTrial{code: c, of: of, followers: followers{most: maxCaches / 4}}
+	if s.versions.kept == nil {
+		s.versions.kept = map[*boot.Patches]*bootTrial{}
+	}
+	if len(s.versions.kept) < maxCaches || over == nil {
 		s.versions.kept[over] = x
 	}
 	return x

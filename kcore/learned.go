@@ -35,6 +35,9 @@ type Learned struct {
 	Had    []byte // what images and records say lay there; nil: nothing, or not all of them the same
 	// Others is what may have lain there too: it does the same on every visit.
 	Others [][]byte
+	// Either: Others do not do the same everywhere, but the trace contradicts none of them. What
+	// one of them does not share with Code is ambiguous.
+	Either bool
 	Why    string // as Candidate.Why
 	// For counts the visits that it explains, Against those that it contradicts.
 	For, Against int
@@ -129,6 +132,7 @@ type learnedLine struct {
 	Until   uint64   `json:"until,omitempty"`
 	Had     string   `json:"had,omitempty"`
 	Others  []string `json:"others,omitempty"`
+	Either  bool     `json:"either,omitempty"`
 	For     int      `json:"visits_for"`
 	Against int      `json:"visits_against"`
 }
@@ -141,7 +145,7 @@ const learnedType = "learned"
 func (l *Learned) AppendJSON(dst []byte, symbol string) []byte {
 	x := learnedLine{
 		Type: learnedType, Addr: fmt.Sprintf("%016x", l.Addr), Sym: symbol, Kind: l.Why, Code: hex.EncodeToString(l.Code),
-		Was: hex.EncodeToString(l.Was), From: l.Change.Lo, Until: l.Change.Hi, Had: hex.EncodeToString(l.Had), For: l.For, Against: l.Against,
+		Was: hex.EncodeToString(l.Was), From: l.Change.Lo, Until: l.Change.Hi, Had: hex.EncodeToString(l.Had), Either: l.Either, For: l.For, Against: l.Against,
 	}
 	if l.Change.Hi == math.MaxUint64 {
 		x.Until = 0
@@ -192,7 +196,7 @@ func parseLearned(line []byte) (l Learned, ok bool, err error) {
 	if x.Type != learnedType {
 		return l, false, nil
 	}
-	l = Learned{Change: event.Time{Lo: x.From, Hi: x.Until}, Why: x.Kind, For: x.For, Against: x.Against}
+	l = Learned{Change: event.Time{Lo: x.From, Hi: x.Until}, Either: x.Either, Why: x.Kind, For: x.For, Against: x.Against}
 	if _, err := fmt.Sscanf(x.Addr, "%x", &l.Addr); err != nil {
 		return l, false, fmt.Errorf("addr %q, need hexadecimal digits", x.Addr)
 	}

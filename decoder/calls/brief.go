@@ -9,10 +9,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// brief is a call of which only its beginning and its end are told of, if that. Most began and end
-// between two times that the trace told: so they took no time, as far as anybody knows, and are
-// counted. The others are told of as they end. Where the flow does anything else than to
-// call, to return and to jump to functions, they become Calls.
+// brief is a call of which only its beginning and its end are told of, if that. Where the flow does
+// anything else than to call, to return and to jump to functions, brief calls become Calls.
+//
+// Most began and end between two times that the trace told: so they took no time, as far as anybody
+// knows. With Tree.Fold these are counted, and the others are told of as they end.
 type brief struct {
 	*function
 	how     Way
@@ -25,6 +26,7 @@ type brief struct {
 	insns   uint64
 	inside  uint64
 	verdict decoder.Verdict
+	tag     uint64 // Call.Tag
 }
 
 // maxBrief is how many brief calls lie one in another.
@@ -67,7 +69,7 @@ func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict)
 		c.ran(insns, v, k)
 		return true // a retpoline calls itself, to jump by a return
 	}
-	if !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || n == maxBrief || c.stated == 0 || c.cycles != nil {
+	if !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || n == maxBrief || len(c.part.calls)+n >= maxCalls || c.stated == 0 || c.cycles != nil {
 		return false
 	}
 	c.ran(insns, v, k)
@@ -75,6 +77,9 @@ func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict)
 	x.function, x.how, x.hidden, x.now, x.began = f, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
 	x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
 	b.n = n + 1
+	if x.tag = 0; c.Brief {
+		x.begun(c)
+	}
 	c.within(f)
 	return true
 }
@@ -93,7 +98,7 @@ func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdic
 			return false
 		}
 		c.ran(insns, v, k)
-		in.leadsTo(p.function, c.now, c.stated)
+		in.leadsTo(p.function, c)
 		c.within(p.function)
 		return true
 	}
@@ -136,8 +141,21 @@ func (b *briefs) awaits(calls []*Call, addr uint64) bool {
 }
 
 // leadsTo has x, a thunk's, be the call of the function that the thunk led to.
-func (x *brief) leadsTo(f *function, now event.Time, stated uint64) {
-	x.function, x.hidden, x.now, x.began = f, false, now, stated
+func (x *brief) leadsTo(f *function, c *cpu) {
+	x.function, x.hidden, x.now, x.began = f, false, c.now, c.stated
+	x.begun(c)
+}
+
+// begun tells of the innermost brief call, which begins.
+func (x *brief) begun(c *cpu) {
+	if x.tag = 0; !c.Brief || c.OnBegin == nil || x.hidden {
+		return
+	}
+	call := x.call(c)
+	call.Ended, call.End, call.took, call.inside, call.timed = InProgress, event.Time{}, 0, 0, false
+	call.Self, call.Insns, call.Verdict, call.Ran = x.self, x.insns, x.verdict, false // of a thunk
+	c.OnBegin(call)
+	x.tag = call.Tag
 }
 
 // ends counts the innermost brief call, which ended, or tells of it. The outermost lies in top.
@@ -145,7 +163,7 @@ func (b *briefs) ends(c *cpu, how Way) {
 	x := &b.list[b.n-1]
 	n := x.self + x.insns
 	took := max(c.lastStated, x.began) - x.began
-	if took == 0 {
+	if took == 0 && c.Fold {
 		x.folded.n++
 		x.folded.insns += n
 	} else if c.OnEnd != nil {
@@ -165,16 +183,22 @@ func (b *briefs) ends(c *cpu, how Way) {
 
 // tellOf tells of the innermost brief call, which ended and took a time, ns.
 func (x *brief) tellOf(c *cpu, how Way, took uint64) {
+	call := x.call(c)
+	call.Ended, call.End, call.took, call.inside, call.timed = how, c.last, took, x.inside, true
+	call.Self, call.Insns, call.Verdict, call.Ran = x.self, x.self+x.insns, x.verdict, true
+	c.OnEnd(call)
+}
+
+// call returns the innermost brief call as a Call, but for what becomes of it.
+func (x *brief) call(c *cpu) *Call {
 	call := &c.brief
 	call.function, call.Stream, call.TID, call.Comm = x.function, c.st, c.thread.tid, c.thread.comm
 	call.How, call.From, call.Begin, call.began, call.ret = x.how, x.from, x.now, x.began, x.ret
-	call.Ended, call.End, call.took, call.inside = how, c.last, took, x.inside
-	call.Self, call.Insns, call.Verdict = x.self, x.self+x.insns, x.verdict
-	call.Ran, call.timed, call.Times, call.Tag = true, true, 1, 0
+	call.Times, call.Tag = 1, x.tag
 	if call.Depth = c.top.Depth + c.briefs.n; c.top.hidden {
 		call.Depth--
 	}
-	c.OnEnd(call)
+	return call
 }
 
 // jumpsBriefly has the function at the first instruction of which k begins take a brief
@@ -190,12 +214,13 @@ func (c *cpu) jumpsBriefly(k *decoder.Block) (done bool) {
 		return false
 	}
 	if x.hidden {
-		x.leadsTo(p.function, c.now, c.stated)
+		x.leadsTo(p.function, c)
 		c.within(p.function)
 		return true
 	}
 	b.ends(c, Replaced)
 	*x = brief{function: p.function, how: Jumped, now: c.now, began: c.stated, ret: x.ret, from: c.prev.LastIP()}
+	x.begun(c)
 	c.within(p.function)
 	return true
 }
@@ -209,7 +234,7 @@ func (c *cpu) begins() {
 	for i := range b.n {
 		x := &b.list[i]
 		call := c.enter(x.function, x.how, x.from)
-		call.Begin, call.began = x.now, x.began
+		call.Begin, call.began, call.Tag = x.now, x.began, x.tag
 		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict = x.ret, true, x.self, x.insns, x.inside, x.verdict
 	}
 	b.n = 0

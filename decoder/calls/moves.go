@@ -87,7 +87,9 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 	} else if off := from - c.lo; c.await != nothing || off-1 >= c.inner {
 		space := uint32(0)
 		if c.prev != nil {
-			space = c.prev.Space
+			if space = c.prev.Space; c.await == nothing {
+				c.from = c.prev.LastIP()
+			}
 		}
 		p := c.at(space, from)
 		c.comes(from, &p)

@@ -8,7 +8,7 @@ import "github.com/ptdecode/ptdecode/decoder"
 // need no more.
 func simply(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block, here bool) (end int, sum uint64, last *decoder.Block, seen bool) {
 	all, list := len(list), list[i:]
-	folds := c.Fold && c.top != nil && c.stated < c.tenure.until
+	folds := (c.Fold || c.Brief) && c.top != nil && c.stated < c.tenure.until
 	for len(list) > 0 {
 		n, ran, ends := straight(list, stamp, &c.inside, c.returner, here)
 		if n > 0 {

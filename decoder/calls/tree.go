@@ -26,6 +26,10 @@ type Tree struct {
 	// has each its Caller.
 	Fold bool
 
+	// Brief says that nobody asks for a Call's Caller, or keeps a Call beyond OnBegin and OnEnd. Most
+	// calls never become an object then. It goes with neither Fold nor OnRan.
+	Brief bool
+
 	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
 	// from the one to the other only, Until 0 being no end. Neither Fold nor Call.Cycles goes with
 	// them.

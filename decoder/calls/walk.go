@@ -118,7 +118,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
 		}
-		if next := i + 1; next < len(list) && c.top != nil && c.Fold && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
+		if next := i + 1; next < len(list) && c.top != nil && (c.Fold || c.Brief) && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
 			next := &list[next]
 			if next.Stamp != stamp {
 				stamp, fresh = next.Stamp, true

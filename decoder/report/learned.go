@@ -73,7 +73,10 @@ func describeLearned(s *decoder.Session, l *kcore.Learned) string {
 		}
 	}
 	for i, c := range l.Others {
-		if i == 0 {
+		switch {
+		case i == 0 && l.Either:
+			b.WriteString("; or, as no visit contradicts it:")
+		case i == 0:
 			b.WriteString("; does the same:")
 		}
 		fmt.Fprintf(&b, " %x", c)

@@ -56,6 +56,15 @@ func (l *branches) rare(b *flow.Batch, i, note int) int {
 	return max(i, len(b.Ranges))
 }
 
+// lent ends a batch, which is lent. Where it says where the flow goes on, nothing waits.
+func (l *branches) lent(b *flow.Batch) error {
+	if l.waits && l.batch != nil && b.Onward != nil {
+		return l.resolve(b.Onward.Addr)
+	}
+	l.park()
+	return nil
+}
+
 // park has the branch that waits keep its place while other rows come: those of
 // other streams, and of what lies between the ranges of this one.
 func (l *branches) park() {
@@ -166,19 +175,27 @@ func leavesUnsaid(c isa.Class) bool {
 // direct branch cannot go. A jump or call still went to its target. Whether a
 // conditional branch was taken is then not known.
 func (f *folder) taken(r *Row, target, behind, next uint64) error {
-	if next == behind && target != behind && maySkip(r.Mode, r.Class) {
+	if !f.m.names.leads(r, target, behind, next) {
 		return nil
+	}
+	return f.fold(r)
+}
+
+// leads gives r, a branch, where it led, and reports whether it was taken: see taken.
+func (n *Names) leads(r *Row, target, behind, next uint64) bool {
+	if next == behind && target != behind && maySkip(r.Mode, r.Class) {
+		return false
 	}
 	switch r.Class {
 	case isa.Cond:
 		if next != target || next == behind {
-			return nil
+			return false
 		}
 	case isa.Jump, isa.Call:
 		next = target
 	}
-	r.HasAddr, r.Addr, r.Transfer = true, next, f.m.names.transferOf(r)
-	return f.fold(r)
+	r.HasAddr, r.Addr, r.Transfer = true, next, n.transferOf(r)
+	return true
 }
 
 // maySkip reports whether the flow can go on behind a branch of a mode and a class

@@ -12,6 +12,7 @@ type callTree struct {
 	tasks map[taskKey]*taskCalls
 	cpus  map[int]*cpuCalls // by stream
 	jumps []quietJump       // by slotOf
+	steps steps
 }
 
 // quietJump is a block at the end of which a jump leads to no function, or to a thunk that
@@ -175,6 +176,16 @@ func (s *callStack) cut(n int) {
 // inPlace returns the depth of a function that is jumped to.
 func (s *callStack) inPlace() int { return max(0, s.depth()-1) }
 
+// jumps takes a jump, and returns the depth of the function that it leads to: in place of the
+// one that it leaves. One that is listed stands for the trampoline that jumps to it.
+func (s *callStack) jumps(listed bool) (depth int) {
+	if n := len(s.frames); listed && n > 0 && s.frames[n-1].hidden {
+		s.frames[n-1].hidden = false
+		s.hidden--
+	}
+	return s.inPlace()
+}
+
 // clear begins a stack anew.
 func (s *callStack) clear() { s.frames, s.before, s.hidden = s.frames[:0], 0, 0 }
 
@@ -267,8 +278,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		if r.skips() {
 			return 0, false
 		}
-		hidden := r.HasAddr && !m.o.Thunks && m.names.inKernel(r, r.Addr, callsOn)
-		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), hidden}), m.names.entry(r)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), m.folds(r)}), m.names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
 		return t.interrupted(m, r), true
 	case TransferAbort:
@@ -281,13 +291,14 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		return t.started(m, r), true
 	case TransferJump:
 		entered := m.names.entry(r)
-		if n := len(s.frames); entered && n > 0 && s.frames[n-1].hidden && m.lists(r) {
-			s.frames[n-1].hidden = false
-			s.hidden--
-		}
-		return s.inPlace(), entered // in place of the function that it leaves
+		return s.jumps(entered && m.lists(r)), entered
 	}
 	return 0, false
+}
+
+// folds reports whether r calls a trampoline that is not listed, nor a level of the tree.
+func (m *Maker) folds(r *Row) bool {
+	return r.HasAddr && !m.o.Thunks && m.names.inKernel(r, r.Addr, callsOn)
 }
 
 // skips reports whether r is a call that skips an INT3 at most. No function is there: the
@@ -313,14 +324,21 @@ func (s *callStack) comesBack(m *Maker, r *Row) (depth int, ok bool) {
 	if s.leave(r.Addr) {
 		return 0, false
 	}
-	if !m.names.entry(r) {
-		s.pop() // nothing awaits it: the calls outside of it were not seen, or lost
-		return 0, false
+	ok = m.names.entry(r)
+	return s.goesTo(ok), ok
+}
+
+// goesTo takes a return that nothing awaits, and returns the depth of the function that it
+// enters, if it does.
+func (s *callStack) goesTo(enters bool) (depth int) {
+	if !enters {
+		s.pop() // the calls outside of it were not seen, or lost
+		return 0
 	}
 	if n := len(s.frames); n > 0 && s.frames[n-1].thunk {
 		s.pop()
 	}
-	return s.inPlace(), true
+	return s.inPlace()
 }
 
 // ended takes the return from an exception or a system call.

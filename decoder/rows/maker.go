@@ -41,10 +41,14 @@ type Options struct {
 	Events bool  // also rows of KindEvent: the trace events between instructions
 
 	// Plain, where set, is given stretches of flow in place of the rows that New's take is
-	// given else. Names.Rows makes the rows of the first n ranges of b, which is lent; the
-	// next range says where the flow goes on. Rows that wait for others, filters, other levels
+	// given else. Names.Rows makes the rows of the first n ranges of b, which is lent; its
+	// method After says where the flow goes on. Rows that wait for others, filters, other levels
 	// and shards are no such stretches.
 	Plain func(st *Stream, b *flow.Batch, n int) error
+	// Calls goes with Plain, at the level call: it is given calls in place of their rows, one by
+	// one. r is what is the same of each such call: it is kept, and not changed. Row.Number says
+	// where in a table something about it may be kept.
+	Calls func(st *Stream, r *Row, t event.Time, v flow.Verdict, depth int) error
 
 	// OnGap, where set, is called for each gap as it is met, whether the gap
 	// becomes a row or not.
@@ -95,7 +99,9 @@ type Maker struct {
 	names   Names
 	queue   queue
 	syms    symbolFilter
-	tree    *callTree // at the level call, forwards
+	tree    *callTree   // at the level call, forwards
+	calls   []plainCall // room for those of one batch
+	segment segment     // what is handed on at once, so that it is not allocated
 
 	shard shardState
 
@@ -178,7 +184,7 @@ func (m *Maker) Flow(b *flow.Batch) error {
 		if n < len(b.Notes) {
 			end = b.Notes[n].At
 		}
-		if m.plain && i+1 < end {
+		if m.plain && (i+1 < end || i < end && b.After(i) != nil) {
 			var err error
 			if i, err = m.stretch(s, b, i, end); err != nil {
 				return err
@@ -190,7 +196,7 @@ func (m *Maker) Flow(b *flow.Batch) error {
 		}
 	}
 	if l, ok := s.(*branches); ok {
-		l.park() // b is lent
+		return l.lent(b)
 	}
 	return nil
 }

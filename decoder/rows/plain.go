@@ -9,15 +9,16 @@ import (
 
 // segment is a stretch of flow that waits in the queue in place of its rows.
 type segment struct {
-	st   *Stream
-	b    flow.Batch
-	n    int // ranges that have rows
-	rows int
+	st    *Stream
+	b     flow.Batch
+	n     int // ranges that have rows
+	rows  int
+	calls []plainCall // in place of b
 }
 
 // plainly reports whether stretches may go to Options.Plain.
 func (o *Options) plainly() bool {
-	level := o.Level == LevelInsn || o.Level == LevelBlock || o.Level == LevelBranch
+	level := o.Level == LevelInsn || o.Level == LevelBlock || o.Level == LevelBranch || o.Level == LevelCall && o.Calls != nil
 	return o.Plain != nil && level && !o.Filters() && !o.Backward() && o.Shard.Of == 0
 }
 
@@ -38,6 +39,9 @@ func (m *Maker) stretch(s listing, b *flow.Batch, i, end int) (last int, err err
 		m.Count.Rows += uint64(n)
 		return end - 1, m.o.Plain(l.st, &flow.Batch{Stream: b.Stream, Ranges: b.Ranges[i:end], Stamps: b.Stamps}, end-i)
 	case *branches:
+		if l.tree != nil {
+			return l.callsOf(b, i, end)
+		}
 		return l.stretchOf(b, i, end)
 	}
 	return i, s.ran(b, &b.Ranges[i])
@@ -48,9 +52,10 @@ func (l *branches) stretchOf(b *flow.Batch, i, end int) (last int, err error) {
 	if err := l.ran(b, &b.Ranges[i]); err != nil || len(l.frames)+len(l.held) > 0 {
 		return i, err
 	}
+	known := knownOf(b, end)
 	n := 0
-	for k := i; k+1 < end; k++ {
-		if leadsOff(&b.Ranges[k], b.Ranges[k+1].Block.Addr) {
+	for k := i; k < known; k++ {
+		if leadsOff(&b.Ranges[k], b.After(k).Addr) {
 			n++
 		}
 	}
@@ -59,29 +64,62 @@ func (l *branches) stretchOf(b *flow.Batch, i, end int) (last int, err error) {
 		return i, nil
 	}
 	if n > 0 {
-		g := segment{l.st, flow.Batch{Stream: b.Stream, Ranges: b.Ranges[i:end], Stamps: b.Stamps}, end - i - 1, n}
-		if q.waiting() > 0 {
-			g.own()
-			q.append(queued{state: placeRow, seg: &g})
-			q.more += n - 1
-		} else if err := l.m.handOn(&g); err != nil {
+		part := flow.Batch{Stream: b.Stream, Ranges: b.Ranges[i:end], Stamps: b.Stamps}
+		if known == end {
+			part.Onward = b.Onward
+		}
+		if err := l.m.pass(segment{st: l.st, b: part, n: known - i, rows: n}); err != nil {
 			return i, err
 		}
 	}
 	for k := i + 1; k < end; k++ {
 		l.m.Count.Add(int(b.Ranges[k].N), b.Ranges[k].Verdict)
 	}
+	l.waitFor(b, known, end)
+	return end - 1, nil
+}
+
+// knownOf returns up to which range of b before end it is known where the flow went on: to
+// the next one. No note lies before end.
+func knownOf(b *flow.Batch, end int) int {
+	if end == len(b.Ranges) && b.Onward != nil {
+		return end
+	}
+	return end - 1
+}
+
+// waitFor has the branch of the last range of b before end wait, unless it is known where
+// that led.
+func (l *branches) waitFor(b *flow.Batch, known, end int) {
 	x := &b.Ranges[end-1]
-	if l.waits = endsInBranch(x); l.waits {
+	if l.waits = known < end && endsInBranch(x); l.waits {
 		l.batch, l.from, l.target, l.behind = b, x, x.Block.Target, x.Block.End
 	}
-	return end - 1, nil
+}
+
+// pass hands g on, or puts it behind the rows that wait.
+func (m *Maker) pass(g segment) error {
+	q := &m.queue
+	if q.waiting() == 0 {
+		m.segment = g
+		return m.handOn(&m.segment)
+	}
+	own := new(segment)
+	*own = g
+	own.own()
+	q.append(queued{state: placeRow, seg: own})
+	q.more += g.rows - 1
+	return nil
 }
 
 // own makes g's batch one that is not lent.
 func (g *segment) own() {
+	if g.calls != nil {
+		g.calls = slices.Clone(g.calls)
+		return
+	}
 	from := g.b
-	g.b = flow.Batch{Stream: from.Stream, Ranges: slices.Clone(from.Ranges)}
+	g.b = flow.Batch{Stream: from.Stream, Ranges: slices.Clone(from.Ranges), Onward: from.Onward}
 	stamp := ^uint32(0)
 	for i := range g.b.Ranges {
 		x := &g.b.Ranges[i]
@@ -96,6 +134,14 @@ func (g *segment) own() {
 // handOn counts the rows of g and hands it on.
 func (m *Maker) handOn(g *segment) error {
 	m.Count.Rows += uint64(g.rows)
+	for i := range g.calls {
+		if err := m.call(g.st, &g.calls[i]); err != nil {
+			return err
+		}
+	}
+	if g.calls != nil {
+		return nil
+	}
 	return m.o.Plain(g.st, &g.b, g.n)
 }
 
@@ -115,7 +161,7 @@ func (n *Names) Rows(level Level, st *Stream, b *flow.Batch, i int, yield func(*
 	k := x.Block
 	switch level {
 	case LevelBranch:
-		next := b.Ranges[i+1].Block.Addr
+		next := b.After(i).Addr
 		if !leadsOff(x, next) {
 			return
 		}

@@ -133,11 +133,13 @@ func (q *queue) reserve() place {
 // fill lets the rows that make pushes go into the place p, and hands on what
 // waits no longer.
 func (q *queue) fill(p place, make func() error) error {
-	if at := q.at(p); at != nil { // else given up: the rows go to the back
+	if q.at(p) != nil { // else given up: the rows go to the back
 		q.into = p
-		q.become(at, placeEmpty)
 	}
 	err := make()
+	if at := q.at(p); at != nil && at.state == placeOpen { // open until then: make may hand on what lies before
+		q.become(at, placeEmpty)
+	}
 	q.into = 0
 	if e := q.release(false); err == nil {
 		err = e

@@ -36,6 +36,30 @@ func TestQueueKeepsPlaces(t *testing.T) {
 	}
 }
 
+// TestQueueFillsInPlace would catch a row that comes behind others of later, where what makes
+// it settles what waited before it.
+func TestQueueFillsInPlace(t *testing.T) {
+	var got []uint64
+	q := queueInto(&got)
+	held := q.hold(&Row{IP: 1})
+	open := q.reserve() // 2
+	if err := q.push(&Row{IP: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.fill(open, func() error {
+		q.decide(held, placeRow)
+		if err := q.release(false); err != nil {
+			return err
+		}
+		return q.push(&Row{IP: 2})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []uint64{1, 2, 3}) || q.waiting() != 0 {
+		t.Errorf("handed on %d, %d wait", got, q.waiting())
+	}
+}
+
 // TestQueueIsBounded would catch rows without end that wait for a CPU that
 // never goes on; its row comes late, and no row is lost. It would also catch a
 // queue that keeps the memory of rows that it has handed on.

@@ -78,6 +78,7 @@ type Row struct {
 	N        int    // instructions
 	Depth    int    // KindCall, KindTrap: calls that it is inside of
 	Trap     flow.TrapKind
+	Number   uint16     // of a row that Options.Calls is given: below 32,768, and others may have the same
 	Poke     int        // of a trap, as an index in the journal, or -1
 	Span     event.Span // epochs for which the machine code is what was executed
 	IP       uint64     // a branch's source, a function's first address

@@ -165,13 +165,16 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	if c.o.Bare {
-		for _, r := range b.Ranges[from:to] {
-			if r.Verdict == decoder.Ambiguous {
-				c.Instructions.Ambiguous += uint64(r.N)
-			} else {
-				c.Instructions.N += uint64(r.N)
+		all, doubt := uint64(0), uint64(0)
+		list := b.Ranges[from:to]
+		for i := range list {
+			r := &list[i]
+			if all += uint64(r.N); r.Verdict == decoder.Ambiguous {
+				doubt += uint64(r.N)
 			}
 		}
+		c.Instructions.N += all - doubt
+		c.Instructions.Ambiguous += doubt
 		return
 	}
 	f.table.now = b.Stamps[b.Ranges[from].Stamp].Time.Likely()

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -30,10 +31,15 @@ var (
 // what it exports.
 func oneScript(files fs.FS) (string, error) {
 	var out strings.Builder
-	for _, m := range modules {
+	for i, m := range modules {
 		b, err := fs.ReadFile(files, m+".js")
 		if err != nil {
 			return "", err
+		}
+		for _, x := range imports().FindAllSubmatch(b, -1) {
+			if !slices.Contains(modules[:i], string(x[2])) {
+				return "", fmt.Errorf("onepage: %s.js needs %s.js, which comes behind it", m, x[2])
+			}
 		}
 		var names []string
 		for _, x := range exports().FindAllSubmatch(b, -1) {

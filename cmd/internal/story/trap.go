@@ -64,6 +64,7 @@ type Learned struct {
 	Until   uint64   `json:"until,omitempty"` // ns
 	Had     string   `json:"had,omitempty" schema:"hex"`
 	Others  []string `json:"others,omitempty" schema:"hex"`
+	Either  bool     `json:"either,omitempty"` // others do not do the same everywhere
 	For     int      `json:"visits_for"`
 	Against int      `json:"visits_against"`
 }

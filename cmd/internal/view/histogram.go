@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // histogram counts what ran, by time: a decoder.Sink. A bucket is width long. Where it is to
@@ -21,6 +23,7 @@ type histogram struct {
 	now     []running // by stream
 	last    uint64    // ns behind the base: the latest that was seen
 	limited bool      // threads beyond maxLanes were left out
+	reasons map[event.Reason]*gapReason
 }
 
 // laneKey names a lane: a stream's, or a thread's.
@@ -74,7 +77,7 @@ func newHistogram(v *server, from, until, width uint64, most int) *histogram {
 // Restart begins anew (decoder.Restarter).
 func (h *histogram) Restart() bool {
 	h.lanes, h.now = map[laneKey]*laneCounts{}, make([]running, len(h.v.s.Streams()))
-	h.last, h.limited = 0, false
+	h.last, h.limited, h.reasons = 0, false, map[event.Reason]*gapReason{}
 	for i := range h.now {
 		h.lane(laneKey{i, 0}, "")
 	}
@@ -111,7 +114,7 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			h.closeGap(b.Stream, h.place(t.Lo, s.Off))
 			*now = running{began: true, time: t}
 		}
-		if learnedRange(learned, r) {
+		if items.LearnedRange(learned, r) {
 			at := h.place(t.Lo, s.Off)
 			h.mark(b.Stream, ofLearned, uint64(r.N), at, at)
 		}
@@ -127,6 +130,7 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			at := h.place(n.Event.Time.Lo, n.Event.Off)
 			h.mark(b.Stream, ofTraps, 1, at, at)
 		case decoder.NoteGap:
+			h.reason(&n.Gap)
 			at := h.place(max(n.Gap.Time.Lo, now.time.Lo), n.Gap.Off)
 			switch {
 			case !h.v.rec.Timed:
@@ -140,6 +144,16 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 		}
 	}
 	return nil
+}
+
+// reason counts the reason of a gap.
+func (h *histogram) reason(g *event.Gap) {
+	x := h.reasons[g.Reason]
+	if x == nil {
+		x = &gapReason{Reason: g.Reason.String(), Hint: report.GapHint(h.v.s, g)}
+		h.reasons[g.Reason] = x
+	}
+	x.N++
 }
 
 // closeGap counts the gap whose end no record tells, if a stream is in one: it ends here.
@@ -304,8 +318,16 @@ type density struct {
 	Part    float64       `json:"part"` // of the trace that was decoded, 0 to 1
 	Lanes   []laneDensity `json:"lanes"`
 	Limited bool          `json:"limited,omitempty"` // some threads have no lane
+	Reasons []gapReason   `json:"gap_reasons"`       // of the gaps, the most frequent first
 	Of      string        `json:"of"`                // "instructions"; "samples": about as many, from places all over the window
 	Command string        `json:"command"`
+}
+
+// gapReason is how many gaps have a reason, and what to do about it.
+type gapReason struct {
+	Reason string `json:"reason"`
+	N      uint64 `json:"n"`
+	Hint   string `json:"hint,omitempty"`
 }
 
 // laneDensity is a lane as the page is given it.
@@ -331,7 +353,13 @@ func (h *histogram) density(from, until uint64) *density {
 	if until != 0 {
 		hi = int(min(uint64(h.most), (until-min(h.from, until))/h.width+1))
 	}
-	d := &density{From: h.from + uint64(lo)*h.width, Width: h.width, Last: h.last, Limited: h.limited, Lanes: []laneDensity{}, Of: "instructions"}
+	d := &density{From: h.from + uint64(lo)*h.width, Width: h.width, Last: h.last, Limited: h.limited, Lanes: []laneDensity{}, Reasons: []gapReason{}, Of: "instructions"}
+	if from <= h.from && (until == 0 || h.until != 0) { // else some lie outside
+		for _, x := range h.reasons {
+			d.Reasons = append(d.Reasons, *x)
+		}
+		slices.SortFunc(d.Reasons, func(a, b gapReason) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Reason, b.Reason)) })
+	}
 	for k, l := range h.lanes {
 		x := laneDensity{Comm: clean(l.comm), Sure: []uint64{}, Unsure: [][2]uint64{}, Traps: [][3]uint64{}, Gaps: [][4]uint64{}, Learned: [][4]uint64{}}
 		if k.stream >= 0 {

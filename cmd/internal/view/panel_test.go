@@ -195,7 +195,8 @@ func TestSpread(t *testing.T) {
 }
 
 // TestUntimedGap would catch a gap that is drawn where the recording begins because no record
-// tells when it began. It would catch one that ends at once though nothing ran behind it.
+// tells when it began. It would catch one that ends at once though nothing ran behind it, and
+// reasons of gaps that are not told.
 func TestUntimedGap(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	h := newHistogram(v, v.rec.From, 0, firstBucket, maxBuckets)
@@ -213,6 +214,9 @@ func TestUntimedGap(t *testing.T) {
 		if len(l.Gaps) != 1 || l.Gaps[0][2] != 1000 || l.Gaps[0][3] != 9000 {
 			t.Errorf("gaps %v, want one from 1000 to 9000", l.Gaps)
 		}
+	}
+	if all, part := h.density(0, 0).Reasons, h.density(5000, 0).Reasons; len(all) != 1 || all[0].N != 1 || len(part) != 0 {
+		t.Errorf("reasons of gaps %v, and %v of a part; want one, and none", all, part)
 	}
 }
 

@@ -220,12 +220,12 @@ func (b *Kernel) pokedNear(addr uint64) bool {
 type ranLists struct{ pool sync.Pool }
 
 // get returns an empty list.
-func (l *ranLists) get(b *Kernel) *ranAs {
+func (l *ranLists) get(d *doubts) *ranAs {
 	if x, ok := l.pool.Get().(*ranAs); ok {
 		x.list, x.bad = x.list[:0], false
 		return x
 	}
-	return &ranAs{b: b, sites: map[*flow.Block][]*site{}}
+	return &ranAs{d: d, sites: map[*flow.Block][]*site{}}
 }
 
 // put takes lists back.

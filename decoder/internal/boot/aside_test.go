@@ -39,7 +39,7 @@ func straight(code []byte, r *rand.Rand) {
 // asideRuns is what a segment comes to with some code, told by single steps: rounds from the code's
 // begin to its return. An event interrupts those of which one tells where.
 func asideRuns(b *Kernel, code []byte, stops []uint64) (k *ranAs) {
-	k = &ranAs{b: b}
+	k = &ranAs{d: &b.doubts}
 	var in isa.Insn
 	off := int64(0)
 	for _, stop := range stops {

@@ -144,13 +144,13 @@ func (d *doubts) at(addr, end uint64) *site {
 // settled (flow.Sink). It is given the flow of one segment. At the first site that the flow
 // comes to, it asks what other versions lead to.
 type doubter struct {
-	b     *Kernel
+	d     *doubts
 	to    flow.Sink
-	again Again
-	at    int       // instructions of the segment before the next one
-	asked bool      // list is known
-	list  []stretch // of instructions in doubt, in order; those before the next instruction are gone
-	is    []bool    // of a range: which instructions are doubtful
+	find  func() ([]stretch, error) // what of the segment is in doubt
+	at    int                       // instructions of the segment before the next one
+	asked bool                      // list is known
+	list  []stretch                 // of instructions in doubt, in order; those before the next instruction are gone
+	is    []bool                    // of a range: which instructions are doubtful
 }
 
 // Doubts returns a sink that makes ambiguous what depends on what nothing settled, and hands
@@ -159,7 +159,7 @@ func (b *Kernel) Doubts(to flow.Sink, again Again) flow.Sink {
 	if len(b.doubts.sites) == 0 {
 		return to
 	}
-	return &doubter{b: b, to: to, again: again}
+	return &doubter{d: &b.doubts, to: to, find: func() ([]stretch, error) { return b.inDoubt(again) }}
 }
 
 // walk follows the flow through r. It says in k.is which instructions are doubtful, and
@@ -168,11 +168,11 @@ func (k *doubter) walk(r *flow.Range) (any bool, err error) {
 	from := k.at
 	k.at += int(r.N)
 	if !k.asked {
-		if k.b.doubts.at(r.Block.Addr, r.End()) == nil {
+		if k.d.at(r.Block.Addr, r.End()) == nil {
 			return false, nil
 		}
 		k.asked = true
-		if k.list, err = k.b.inDoubt(k.again); err != nil {
+		if k.list, err = k.find(); err != nil {
 			return false, err
 		}
 	}
@@ -223,7 +223,7 @@ func (k *doubter) Flow(x *flow.Batch) error {
 		case !doubtful:
 			out = append(out, r)
 		default:
-			for _, p := range k.b.doubts.parts.of(&r, k.is) {
+			for _, p := range k.d.parts.of(&r, k.is) {
 				y := r
 				y.Block, y.N = p.b, p.b.N
 				if p.doubtful {

@@ -54,7 +54,7 @@ func TestDoubts(t *testing.T) {
 	} {
 		for _, each := range []bool{false, true} { // in one batch, and in one for each range
 			got := &flowSink{}
-			k := &doubter{b: &Kernel{}, to: got, asked: true, list: c.list}
+			k := &doubter{d: &doubts{}, to: got, asked: true, list: c.list}
 			batches := []*flow.Batch{{Ranges: slices.Clone(ranges)}}
 			if each {
 				batches = nil

@@ -149,7 +149,7 @@ func compareAddr(x, y uint64) int {
 
 // ranAs is what a segment comes to with some code (flow.Sink).
 type ranAs struct {
-	b     *Kernel
+	d     *doubts
 	list  []ran
 	bad   bool                    // trace and code contradict each other
 	sites map[*flow.Block][]*site // by block that was met: see sitesOf
@@ -167,7 +167,7 @@ func (k *ranAs) sitesOf(b *flow.Block) []*site {
 	if len(k.sites) >= mostBlocks {
 		clear(k.sites)
 	}
-	if d := &k.b.doubts; d.at(b.Addr, b.End) != nil {
+	if d := k.d; d.at(b.Addr, b.End) != nil {
 		a := b.Addr
 		for _, n := range b.Lens {
 			list = append(list, d.at(a, a+uint64(n)))
@@ -216,7 +216,7 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 // with each other version of the code that the flow comes to. A version that the trace
 // contradicts did not run. What the flow does not share with each of the others is in doubt.
 func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
-	base, other := b.doubts.lists.get(b), b.doubts.lists.get(b)
+	base, other := b.doubts.lists.get(&b.doubts), b.doubts.lists.get(&b.doubts)
 	defer b.doubts.lists.put(base, other)
 	err := again(nil, base)
 	if err != nil && err != errTooMuch {

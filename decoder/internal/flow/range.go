@@ -127,6 +127,17 @@ type Batch struct {
 	Ranges []Range
 	Stamps []Stamp
 	Notes  []Note
+	// Onward is the block that the stream's flow goes on with directly behind the last range; nil
+	// where that is not known, or a note lies between.
+	Onward *Block
+}
+
+// After returns the block that the flow went on with behind range i; nil where b does not say.
+func (b *Batch) After(i int) *Block {
+	if i+1 < len(b.Ranges) {
+		return b.Ranges[i+1].Block
+	}
+	return b.Onward
 }
 
 // Another returns a batch in which nothing is, with room for as much as b has: the next
@@ -184,7 +195,7 @@ func (b *Batch) Backward() iter.Seq2[*Note, *Range] {
 
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
-	b.Part = 0
+	b.Part, b.Onward = 0, nil
 	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
 }
 

@@ -118,7 +118,7 @@ func bounds(list []event.Time) (t event.Time) {
 
 // Learned is h as what was learned.
 func (h *Held) Learned() kcore.Learned {
-	l := kcore.Learned{Addr: h.Addr, Code: h.Code, Had: h.Was, Others: h.Others, Why: h.Why, For: len(h.At), Against: len(h.Not)}
+	l := kcore.Learned{Addr: h.Addr, Code: h.Code, Had: h.Was, Either: h.Either, Others: h.Others, Why: h.Why, For: len(h.At), Against: len(h.Not)}
 	if h.Change != nil {
 		l.Was, l.Change = h.Was, *h.Change
 		if h.Other != nil {

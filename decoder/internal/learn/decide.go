@@ -21,6 +21,7 @@ type Held struct {
 	// there throughout.
 	Change *event.Time
 	Back   bool
+	Either bool   // what is among Others does not do the same: see kcore.Learned
 	from   *Visit // at which it was found
 }
 
@@ -31,9 +32,9 @@ type Decider struct {
 	Code  func(dst []byte, addr uint64) int // as Generator.Code; nil: none is known
 	Held  []Held                            // in the order in which they were found
 	Tries int                               // made
-	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there. A
-	// decoding of all of the recording may tell them apart.
-	Rivals []Held
+	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there, for
+	// some visits. A decoding of all of the recording may tell them apart.
+	Rivals [][]Held
 
 	dropped map[uint64]bool    // sites of which nothing holds at all visits
 	known   map[string]Outcome // what was tried
@@ -54,9 +55,8 @@ const (
 	maxVisits  = 64
 	maxTries   = 8192
 	maxOthers  = 6
-	maxFailed  = 2 // of the visits that ended at one address
-	maxChecked = 8 // visits at which what was just found is tried
-	maxRivals  = 3
+	maxFailed  = 2   // of the visits that ended at one address
+	maxChecked = 8   // visits at which what was just found is tried
 	maxSearch  = 256 // ideas that are tried at a visit, where one holds and returns went astray
 )
 
@@ -108,7 +108,7 @@ func (d *Decider) prune() {
 	for i := 0; i < len(all) && len(all) > 1; {
 		h := all[i]
 		d.Held = slices.Concat(all[:i], all[i+1:])
-		if h.from != nil && h.Change == nil {
+		if h.from != nil && h.Change == nil && !h.Either {
 			if o := d.try(h.from, nil); o.stands() {
 				all = d.Held
 				continue
@@ -287,25 +287,14 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	good = fewest(good, func(x *tried) int { return -len(x.at) })
 	good = fewest(good, func(x *tried) int { return x.astray })
-	if groups := byTurns(good); len(groups) > 1 {
-		d.Rivals = d.Rivals[:0]
-		for _, g := range groups {
-			if h, ok := d.one(g); ok && len(groups) <= maxRivals {
-				h.from = v
-				d.Rivals = append(d.Rivals, h)
-			}
-		}
-		return h, false
-	}
-	if len(good) > 1 && len(good) <= maxRivals {
-		d.Rivals = d.Rivals[:0]
-		for i := range good {
-			if x := &good[i]; x.sure() {
-				d.Rivals = append(d.Rivals, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, from: v})
-			}
+	groups := byTurns(good)
+	if len(groups) == 1 {
+		if h, ok = d.one(good); ok || len(good) == 1 {
+			return h, ok
 		}
 	}
-	return d.one(good)
+	d.rivals(v, groups)
+	return h, false
 }
 
 // one returns the ideas of good as one. ok is false where they do not do the same, or
@@ -319,28 +308,6 @@ func (d *Decider) one(good []tried) (h Held, ok bool) {
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
 	return h, good[0].sure() && len(h.At) > 0
-}
-
-// Settle holds that of the rivals with which the fewest contradictions are left in all of
-// the recording, of the met that there were; left counts them. Where several leave as few,
-// none is held.
-func (d *Decider) Settle(met int, left func(one []Held) (int, error)) error {
-	least, best := met, -1
-	for i := range d.Rivals {
-		n, err := left(d.Rivals[i : i+1])
-		if err != nil {
-			return err
-		}
-		if n < least {
-			least, best = n, i
-		} else if n == least {
-			best = -1
-		}
-	}
-	if best >= 0 {
-		d.Held = append(d.Held, d.Rivals[best])
-	}
-	return nil
 }
 
 // sure reports whether x may be believed, if it is the only one. What nothing names must

@@ -10,7 +10,7 @@ import {showHelp} from './help.js';
 import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
 import {showMoment} from './moment.js';
-import {showWelcome} from './welcome.js';
+import {showWelcome, tellGaps} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
 const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
@@ -22,7 +22,7 @@ let panel = null; // ends what the panel waits for
 let errand = null; // ends what is looked for
 
 const app = {
-  place, go, zoom, pan, note, panelStart, panelError,
+  place, go, zoom, pan, note, panelStart, panelError, tellGaps,
   get recording() { return recording; },
   get timeline() { return timeline; },
   nothing,

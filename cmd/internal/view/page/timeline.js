@@ -55,6 +55,7 @@ export class Timeline {
 
   // show draws what is known of the window, and asks for the rest.
   show() {
+    this.asking = true;
     this.draw();
     clearTimeout(this.timer);
     if (this.wait) this.wait.abort();
@@ -81,8 +82,9 @@ export class Timeline {
           this.app.go({until: d.last}, true);
         }
         byId('timecall').textContent = d.command;
-        if (d.done) this.draw();
-        else this.soon();
+        if (!d.done) { this.soon(); return; }
+        this.draw();
+        this.app.tellGaps(d);
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
@@ -91,6 +93,7 @@ export class Timeline {
       }
       this.slices = null;
       if (this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      this.asking = false;
       this.draw();
       markCall(this.app);
     } catch (err) {
@@ -98,7 +101,11 @@ export class Timeline {
     }
   }
 
-  fail(err) { byId('where').textContent = `${seconds(this.app.place.from)} to ${seconds(this.app.place.until)}: ${err.message}`; }
+  fail(err) {
+    this.asking = false;
+    this.box.setAttribute('aria-busy', 'false');
+    byId('where').textContent = `${seconds(this.app.place.from)} to ${seconds(this.app.place.until)}: ${err.message}`;
+  }
 
   isWhole() {
     const {from, until} = this.app.place;
@@ -181,7 +188,7 @@ export class Timeline {
     const sum = !d ? '' : d.of === 'samples' ? `, about ${count(d.instructions, 'instruction')}` : `, ${this.summary()}`;
     const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${sum}${note}`;
     if (where.textContent !== text) where.textContent = text;
-    this.box.setAttribute('aria-busy', String(!d || !d.done));
+    this.box.setAttribute('aria-busy', String(!d || !d.done || this.asking));
   }
 
   summary() {
@@ -242,9 +249,9 @@ export class Timeline {
     l.sure.forEach((sure, i) => {
       const u = unsure.get(i) || 0;
       if (!sure && !u) return;
-      const a = (d.from + i * d.width - from) / px;
       const b = (d.from + (i + 1) * d.width - from) / px;
-      if (b < 0 || a >= n) return;
+      if (b < 0 || d.from + i * d.width > until) return;
+      const a = Math.min(n - 1, (d.from + i * d.width - from) / px); // what ran as the window ends is on screen
       const first = Math.max(0, Math.floor(a));
       const last = Math.min(n - 1, Math.max(first, Math.ceil(b) - 1));
       const share = 1 / Math.max(1, b - a);

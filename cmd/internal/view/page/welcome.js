@@ -1,5 +1,5 @@
 // What the panel shows where nothing is chosen: what to do, and which pokes there are.
-import {el, callLine} from './dom.js';
+import {byId, el, callLine} from './dom.js';
 import {count} from './format.js';
 import {get} from './api.js';
 
@@ -12,6 +12,8 @@ export async function showWelcome(app, {firstPoke, keys}) {
     el('p', {class: 'facts'}, 'Click a lane to see its instructions at that moment, a poke (▲) to see how each CPU crossed it, a call to see how long it took. Drag to zoom.'),
     el('div', {class: 'bar'}, recording.pokes ? [el('button', {onclick: firstPoke, title: 'n'}, 'first poke on screen'), el('button', {onclick: () => firstMet(app)}, 'first poke that a CPU met under way')] : null, el('button', {onclick: keys, title: '?'}, 'keys')),
     recording.pokes ? tables : el('p', {}, 'The recording tells of no poke, as a change to the kernel’s code is called here. What ran is in the lanes; the key f draws a flame graph.'));
+  box.querySelector('.bar').after(el('div', {id: 'gaps'}));
+  tellGaps(timeline.data);
   if (!recording.pokes) return;
   try {
     const whole = timeline.isWhole();
@@ -26,6 +28,15 @@ export async function showWelcome(app, {firstPoke, keys}) {
   } catch (err) {
     if (!signal.aborted) tables.replaceChildren(el('p', {class: 'error'}, err.message));
   }
+}
+
+// tellGaps says why there are gaps, where nothing is chosen and that is known.
+export function tellGaps(density) {
+  const box = byId('gaps');
+  if (!box || !density || !density.done) return;
+  const {gap_reasons: list = []} = density;
+  box.replaceChildren(...(list.length ? [el('h3', {}, 'Gaps: what could not be followed'),
+    el('table', {}, list.map((g) => el('tr', {}, el('td', {}, g.reason), el('td', {class: 'n'}, g.n.toLocaleString('en-US')), el('td', {class: 'why'}, g.hint || ''))))] : []));
 }
 
 // firstMet shows the first poke on screen for which a CPU took a trap.

@@ -80,7 +80,7 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 	}
 	names := rows.NewNames(rec, len(c.streams))
 	if l.plain = newPlain(names, o); l.plain != nil {
-		o.Plain = l.stretch
+		o.Plain, o.Calls = l.stretch, l.call
 	}
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
 	l.enc = o.Format.fromRows(names, o.Fields, &o.Look)

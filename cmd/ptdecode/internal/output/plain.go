@@ -20,6 +20,8 @@ type plainLines struct {
 	tail        int // bytes behind the fields of a line of front
 	text        []byte
 	kept        []keptLines // by slotOf
+	calls       []keptCall  // by Row.Number
+	now         moment      // of the front, of calls
 }
 
 // keptLines is what follows the fronts of the lines of a block.
@@ -52,9 +54,9 @@ func newPlain(names *rows.Names, o *Options) *plainLines {
 	if !ok || !known || o.Look != (Look{}) {
 		return nil
 	}
-	p := &plainLines{
-		names: names, level: o.Level, fields: o.Fields, tail: tail,
-		full: o.Format.fromRows(names, o.Fields, &o.Look), kept: make([]keptLines, 1<<keptBits),
+	p := &plainLines{names: names, level: o.Level, fields: o.Fields, tail: tail, full: o.Format.fromRows(names, o.Fields, &o.Look)}
+	if o.Level != rows.LevelCall {
+		p.kept = make([]keptLines, 1<<keptBits)
 	}
 	if n > 0 {
 		p.front = o.Format.fromRows(names, o.Fields[:n:n], &o.Look)
@@ -70,10 +72,10 @@ func (p *plainLines) lines(dst []byte, st *rows.Stream, b *decoder.Batch, n int)
 		x := &b.Ranges[i]
 		if x.Stamp != stamp {
 			stamp = x.Stamp
-			p.begins(st, b, x)
+			p.begins(&rows.Row{Stream: st, Time: b.Stamps[x.Stamp].Time, Poke: -1, IP: x.Block.Addr, Space: x.Block.Space})
 		}
 		if p.level == rows.LevelBranch {
-			next = b.Ranges[i+1].Block.Addr
+			next = b.After(i).Addr
 			if k := x.Block; k.Class == isa.Cond && (next != k.Target || next == k.End) {
 				continue // it was not taken
 			}
@@ -98,11 +100,10 @@ func (p *plainLines) lines(dst []byte, st *rows.Stream, b *decoder.Batch, n int)
 	return dst
 }
 
-// begins makes the front of the lines that have the time of x, a range of b.
-func (p *plainLines) begins(st *rows.Stream, b *decoder.Batch, x *decoder.BatchRange) {
+// begins makes the front of the lines that have the time and stream of r.
+func (p *plainLines) begins(r *rows.Row) {
 	if p.front != nil {
-		r := rows.Row{Stream: st, Time: b.Stamps[x.Stamp].Time, Poke: -1, IP: x.Block.Addr, Space: x.Block.Space}
-		p.text = p.front.row(p.text[:0], &r)
+		p.text = p.front.row(p.text[:0], r)
 		p.text = p.text[:len(p.text)-p.tail]
 	}
 }

@@ -31,15 +31,19 @@ type chunk struct {
 	rows  []rows.Row
 	parts []stretch
 	flow  decoder.Batch // of the stretches
+	calls []call        // the same
+	times []moment      // of calls
 	lines []byte
 	done  chan struct{} // receives one value when lines are there
 }
 
-// stretch is a stretch of flow in place of rows: the first n of ranges from..until.
+// stretch is a stretch of flow in place of rows: the first n of ranges from..until, or
+// calls from..until.
 type stretch struct {
-	st             *rows.Stream
-	rows           int // that come before it
-	from, until, n int // of the chunk's flow
+	st             *rows.Stream // nil: calls
+	rows           int          // that come before it
+	from, until, n int          // of the chunk's flow
+	onward         *decoder.Block
 }
 
 // coder encodes rows, and stretches of flow where plain is set.
@@ -74,7 +78,11 @@ func (r *renderer) encode(e coder) {
 			for ; i < p.rows; i++ {
 				c.lines = e.row(c.lines, &c.rows[i])
 			}
-			c.lines = e.plain.lines(c.lines, p.st, &decoder.Batch{Ranges: c.flow.Ranges[p.from:p.until], Stamps: c.flow.Stamps}, p.n)
+			if p.st == nil {
+				c.lines = e.plain.callLines(c.lines, c.calls[p.from:p.until], c.times)
+				continue
+			}
+			c.lines = e.plain.lines(c.lines, p.st, &decoder.Batch{Ranges: c.flow.Ranges[p.from:p.until], Stamps: c.flow.Stamps, Onward: p.onward}, p.n)
 		}
 		for ; i < len(c.rows); i++ {
 			c.lines = e.row(c.lines, &c.rows[i])
@@ -82,6 +90,7 @@ func (r *renderer) encode(e coder) {
 		clear(c.rows) // they hold notes
 		c.parts = c.parts[:0]
 		c.flow.Reset()
+		c.calls, c.times = c.calls[:0], c.times[:0]
 		c.done <- struct{}{}
 	}
 }
@@ -132,8 +141,26 @@ func (r *renderer) flowOf(st *rows.Stream, b *decoder.Batch, n int) error {
 		}
 		x.Stamp = uint32(len(f.Stamps) - 1)
 	}
-	c.parts = append(c.parts, stretch{st, len(c.rows), at, len(f.Ranges), n})
+	c.parts = append(c.parts, stretch{st, len(c.rows), at, len(f.Ranges), n, b.Onward})
 	if len(f.Ranges) < chunkRanges {
+		return nil
+	}
+	return r.hand()
+}
+
+// call takes a call, which is lent but for its row.
+func (r *renderer) call(x call, at moment) error {
+	c := r.now
+	if n := len(c.times); n == 0 || c.times[n-1] != at {
+		c.times = append(c.times, at)
+	}
+	x.at = uint32(len(c.times) - 1)
+	if n := len(c.parts) - 1; n < 0 || c.parts[n].st != nil || c.parts[n].rows != len(c.rows) {
+		c.parts = append(c.parts, stretch{rows: len(c.rows), from: len(c.calls)})
+	}
+	c.calls = append(c.calls, x)
+	c.parts[len(c.parts)-1].until = len(c.calls)
+	if len(c.calls) < chunkRanges {
 		return nil
 	}
 	return r.hand()

@@ -1,0 +1,145 @@
+package calls_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// alike is what trees are told of: each line once, in order.
+type alike struct {
+	name  string
+	trees [3]*calls.Tree // with objects, with brief calls, with brief calls and OnEnd alone
+	lines [3][]string
+	n     int // lines that were compared
+}
+
+// newAlike returns trees over s.
+func newAlike(name string, s *decoder.Session) *alike {
+	x := &alike{name: name}
+	for i := range x.trees {
+		tree := &calls.Tree{Session: s, Brief: i > 0}
+		n := uint64(0)
+		tree.OnBegin = func(c *calls.Call) {
+			n++
+			c.Tag = n
+			x.tells(i, "begins", c)
+		}
+		if i == 2 {
+			tree.OnBegin = nil
+		}
+		tree.OnEnd = func(c *calls.Call) { x.tells(i, "ends", c) }
+		x.trees[i] = tree
+	}
+	return x
+}
+
+// tells notes what a tree tells.
+func (x *alike) tells(i int, what string, c *calls.Call) {
+	total, self, ok := c.Took()
+	all, known := c.Total()
+	s := fmt.Sprint(what, c.Sym, c.Addr, c.File, c.Function, c.Stream.Index, c.TID, c.Comm, c.From, c.How, c.Depth, c.Begin, c.End, c.Ended,
+		c.Self, c.Ambiguous, c.Insns, c.Verdict, c.Ran, c.Gap, c.Cycles, c.Counted, c.Times, total, self, ok, all, known)
+	if i < 2 {
+		s += fmt.Sprint(" tag ", c.Tag)
+	}
+	x.lines[i] = append(x.lines[i], s)
+}
+
+// Flow gives b to the trees and compares.
+func (x *alike) Flow(b *decoder.Batch) error {
+	for _, t := range x.trees {
+		if err := t.Flow(b); err != nil {
+			return err
+		}
+	}
+	return x.compare()
+}
+
+// compare compares what the trees told.
+func (x *alike) compare() error {
+	a, b, c := x.lines[0], x.lines[1], x.lines[2]
+	if len(a) != len(b) {
+		return fmt.Errorf("%s: %d lines, %d of brief calls, behind line %d", x.name, len(a), len(b), x.n)
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return fmt.Errorf("%s: line %d:\n%s\nas brief calls\n%s", x.name, x.n+i, a[i], b[i])
+		}
+		if a[i][0] == 'b' {
+			continue
+		}
+		if len(c) == 0 || len(c[0]) > len(a[i]) || a[i][:len(c[0])] != c[0] {
+			return fmt.Errorf("%s: line %d:\n%s\nwithout OnBegin\n%s", x.name, x.n+i, a[i], c)
+		}
+		c = c[1:]
+	}
+	x.n += len(a)
+	x.lines = [3][]string{a[:0], b[:0], nil}
+	return nil
+}
+
+// errEnough ends a decoding.
+var errEnough = errors.New("enough")
+
+// TestBrief would catch a call that Tree.Brief tells otherwise: at another place among the others,
+// with another field, with the Tag of another call, or not at all.
+func TestBrief(t *testing.T) {
+	n := 0
+	for seed := range uint64(testsize.Of(t, 60, 600)) {
+		r := sim.Simulate(sim.Draw(seed + 50_000))
+		x := newAlike(fmt.Sprint("seed ", seed+50_000), simSession(t, r))
+		n += x.all(t, 0)
+	}
+	for _, name := range []string{"ftrace", "kprobes", "tracepoints", "tracepoints-coarse"} {
+		s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", name, "perf.data")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += newAlike(name, s).all(t, testsize.Of(t, 60_000, 0))
+		s.Close()
+	}
+	if n < 10_000 {
+		t.Errorf("%d calls began or ended", n)
+	}
+}
+
+// all decodes and compares, as far as so many lines; 0: all. It returns how many these were.
+func (x *alike) all(t *testing.T, most int) int {
+	t.Helper()
+	err := x.trees[0].Session.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, enough{x, most})
+	if err == nil {
+		for _, tree := range x.trees {
+			tree.Close()
+		}
+		err = x.compare()
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		t.Error(err)
+	}
+	return x.n
+}
+
+// enough ends a comparison after most lines.
+type enough struct {
+	*alike
+	most int
+}
+
+// Flow compares b.
+func (e enough) Flow(b *decoder.Batch) error {
+	if err := e.alike.Flow(b); err != nil {
+		return err
+	}
+	if e.most > 0 && e.n > e.most {
+		return errEnough
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// maxEither is with how many codes a segment is decoded again at most. Where there are more, all
+// behind the first such place is in doubt.
+const maxEither = 128
+
+// Either is learned code of which the trace leaves several possible that do not do the same.
+type Either struct {
+	doubts doubts
+	over   []*Patches // all that may lie there in place of what is taken
+}
+
+// NewEither returns what list leaves possible; nil if it says what lies at each place.
+func NewEither(list []kcore.Learned) *Either {
+	e := &Either{}
+	ways := [][]patch{nil}
+	for i := range list {
+		l := &list[i]
+		if !l.Either {
+			continue
+		}
+		e.doubts.sites = append(e.doubts.sites, site{addr: l.Addr, last: l.Range().Last()})
+		for _, w := range ways[:len(ways):len(ways)] {
+			for _, code := range l.Others {
+				if !bytes.Equal(code, l.Code) && len(code) == len(l.Code) {
+					ways = append(ways, append(slices.Clip(w), patch{l.Range(), code}))
+				}
+			}
+		}
+	}
+	if len(e.doubts.sites) == 0 {
+		return nil
+	}
+	slices.SortFunc(e.doubts.sites, func(x, y site) int { return compareAddr(x.addr, y.addr) })
+	for _, w := range ways[1:] {
+		slices.SortFunc(w, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
+		e.over = append(e.over, &Patches{w})
+	}
+	return e
+}
+
+// Doubts returns a sink that makes ambiguous what rests on what lies at such a place, and hands it
+// on to another. It is given the flow of one segment, which again decodes once more.
+func (e *Either) Doubts(to flow.Sink, again Again) flow.Sink {
+	return &doubter{d: &e.doubts, to: to, find: func() ([]stretch, error) { return e.apart(again) }}
+}
+
+// apart returns which instructions of a segment are in doubt: those at such a place, and what the
+// flow does not share with that of each other code. Code that the trace contradicts in this segment
+// did not run.
+func (e *Either) apart(again Again) ([]stretch, error) {
+	base, other := e.doubts.lists.get(&e.doubts), e.doubts.lists.get(&e.doubts)
+	defer e.doubts.lists.put(base, other)
+	err := again(nil, base)
+	if err != nil && err != errTooMuch {
+		return nil, err
+	}
+	first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
+	if first < 0 {
+		return nil, nil
+	}
+	if err != nil || len(e.over) > maxEither {
+		return []stretch{{first, math.MaxInt}}, nil
+	}
+	var doubt marks
+	for i := range base.list {
+		if base.list[i].site != nil {
+			doubt.add(i, i+1)
+		}
+	}
+	for _, p := range e.over {
+		other.list, other.bad = other.list[:0], false
+		if err := again(p, other); err == errTooMuch {
+			return []stretch{{first, math.MaxInt}}, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if !other.bad || base.bad {
+			compare(base.list, other.list, &doubt, func(*site) {})
+		}
+	}
+	return doubt.stretches(), nil
+}

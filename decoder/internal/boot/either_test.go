@@ -1,0 +1,57 @@
+package boot
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// TestEither would catch what only one of several codes leads to, and is not in doubt. It would
+// catch doubt by code that the trace contradicts in the segment, and codes of two places that are
+// not tried together.
+func TestEither(t *testing.T) {
+	list := []kcore.Learned{
+		{Addr: 0x10, Code: []byte{1}, Others: [][]byte{{2}, {3}}, Either: true},
+		{Addr: 0x20, Code: []byte{4}, Others: [][]byte{{5}}},
+		{Addr: 0x30, Code: []byte{6}, Others: [][]byte{{7}}, Either: true},
+	}
+	if NewEither(list[1:2]) != nil {
+		t.Error("code that does the same is decoded again")
+	}
+	e := NewEither(list)
+	if len(e.over) != 5 {
+		t.Fatalf("%d other codes, want 5", len(e.over))
+	}
+	// Each code leads to an address of its own behind its place, and 3 to another end, which is contradicted.
+	flowOf := func(a, b byte) (ips []uint64) {
+		last := uint64(0x50)
+		if a == 3 {
+			last++
+		}
+		return []uint64{8, 0x10, 0x100 + uint64(a), 0x40, 0x30, 0x200 + uint64(b), last}
+	}
+	tried := map[string]bool{}
+	again := func(over *Patches, to flow.Sink) error {
+		a, b := []byte{1}, []byte{6}
+		if over != nil {
+			over.Lay(a, 0x10)
+			over.Lay(b, 0x30)
+		}
+		tried[fmt.Sprint(a[0], b[0])] = true
+		k := to.(*ranAs)
+		for i, ip := range flowOf(a[0], b[0]) {
+			k.list = append(k.list, ran{off: int64(i), ip: ip, site: k.d.at(ip, ip+1)})
+		}
+		k.bad = a[0] == 3
+		return nil
+	}
+	got, err := e.apart(again)
+	if err != nil || fmt.Sprint(got) != "[{1 3} {4 6}]" {
+		t.Errorf("in doubt: %v, %v; want what lies at a place and behind it", got, err)
+	}
+	if len(tried) != 6 {
+		t.Errorf("tried %v, want all six", tried)
+	}
+}

@@ -1,0 +1,143 @@
+package learn
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Ideas that hold alike at a visit, and do not do the same, are rivals: one of them lay there. A
+// decoding of all of the recording with each may refute all but one. Where it does not refute
+// several, each stays possible. Then the segments that come there are decoded with each of them,
+// and what they do not share is ambiguous.
+
+// Bounds: of the rivals of a visit, of the visits whose rivals are kept, and of how many bytes those
+// lie in of which each stays possible.
+const (
+	maxRivals = 6
+	maxSets   = 4
+	maxEither = 64
+)
+
+// rivals keeps the ideas of groups that hold at v. Each is there, or none is: to choose among
+// some of them would be to guess.
+func (d *Decider) rivals(v *Visit, groups [][]tried) {
+	var set []Held
+	for _, g := range groups {
+		if h, ok := d.one(g); ok {
+			set = append(set, h)
+			continue
+		}
+		for i := range g {
+			if x := &g[i]; x.sure() {
+				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike})
+			}
+		}
+	}
+	for i := range set {
+		set[i].from = v
+	}
+	if len(set) == 0 || len(set) > maxRivals {
+		return
+	}
+	same := func(o []Held) bool {
+		return slices.EqualFunc(o, set, func(a, b Held) bool { return a.same(&b.Idea) })
+	}
+	if k := slices.IndexFunc(d.Rivals, same); k >= 0 {
+		d.Rivals[k] = set
+	} else if len(d.Rivals) < maxSets {
+		d.Rivals = append(d.Rivals, set)
+	}
+}
+
+// Settle holds that of the rivals with which the fewest contradictions are left in all of
+// the recording, of the met that there were; left counts them. Where several leave as few,
+// each of them stays possible (either).
+func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held) (int, error)) error {
+	for _, set := range d.Rivals {
+		if met == 0 {
+			break
+		}
+		least := met
+		var best []Held
+		for i := range set {
+			n, err := left(append(slices.Clip(d.Held), set[i]))
+			if err != nil {
+				return err
+			}
+			if n < least {
+				least, best = n, nil
+			}
+			if n == least && n < met {
+				best = append(best, set[i])
+			}
+		}
+		if len(best) == 0 {
+			continue
+		}
+		if len(best) > 1 {
+			best = d.either(j, best)
+		}
+		if len(best) > 0 {
+			d.Held, met = append(d.Held, best...), least
+		}
+	}
+	return nil
+}
+
+// either returns the ideas of list as places at each of which one of several codes lies. It takes the
+// first idea to be right; at the other places, that the code is as it was. Together they allow more
+// than one of list. It returns nil where records tell of code at a place.
+func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
+	var places [][]Held
+	for _, h := range list {
+		k := slices.IndexFunc(places, func(p []Held) bool {
+			lo, end := bounded(append(slices.Clip(p), h))
+			return end-lo <= maxEither
+		})
+		if k < 0 {
+			k, places = len(places), append(places, nil)
+		}
+		places[k] = append(places[k], h)
+	}
+	for i, p := range places {
+		h := p[0]
+		lo, end := bounded(p)
+		was := make([]byte, end-lo)
+		if h.Other != nil || d.Code == nil || d.Code(was, lo) < len(was) {
+			return nil
+		}
+		var codes [][]byte
+		if i > 0 {
+			codes = append(codes, was)
+		}
+		for k := range p {
+			x := &p[k]
+			for _, code := range slices.Concat([][]byte{x.Code}, x.Others) {
+				b := bytes.Clone(was)
+				copy(b[x.Addr-lo:], code)
+				codes = append(codes, b)
+			}
+		}
+		if i == 0 && len(places) > 1 {
+			codes = append(codes, was)
+		}
+		h.Addr, h.Was, h.Code, h.Others, h.Either = lo, was, codes[0], codes[1:], true
+		h.At, h.from = list[0].At, list[0].from
+		if before, behind := around(j, &h); before != nil || behind != nil {
+			return nil
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// bounded returns the first byte of what list says of the code, and the one behind the last.
+func bounded(list []Held) (lo, end uint64) {
+	lo = list[0].Addr
+	for i := range list {
+		lo, end = min(lo, list[i].Addr), max(end, list[i].Addr+uint64(len(list[i].Code)))
+	}
+	return lo, end
+}

@@ -1,0 +1,83 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// TestRivals would catch ideas of which all of the recording refutes none, and one of which is
+// believed, or none. It would catch one that is left out, one that the recording refutes and that
+// stays possible, and a choice among some of more ideas than are looked at. And it would catch code
+// that is believed where records tell of it.
+func TestRivals(t *testing.T) {
+	idea := func(addr uint64, code byte) Idea {
+		return Idea{Addr: addr, Code: []byte{code}, Was: []byte{9}, Rank: rankDistant}
+	}
+	poke, err := kcore.NewJournal([]kcore.Poke{{Addr: 0x1010, Old: []byte{9}, New: []byte{8}, Time: 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, _ := kcore.NewJournal(nil)
+	for _, c := range []struct {
+		what  string
+		ideas []Idea
+		left  map[byte]int // contradictions with an idea, of 10
+		j     *kcore.Journal
+		want  string
+	}{
+		{"one leaves the fewest", []Idea{idea(0x1000, 1), idea(0x1000, 2)}, map[byte]int{1: 1}, nil, "1000 02 or [] false; "},
+		{"neither is refuted", []Idea{idea(0x1000, 1), idea(0x1000, 2)}, nil, nil, "1000 01 or [02] true; "},
+		{"one of three is", []Idea{idea(0x1000, 1), idea(0x1000, 2), idea(0x1000, 3)}, map[byte]int{2: 1}, nil, "1000 01 or [03] true; "},
+		{"each leaves all", []Idea{idea(0x1000, 1), idea(0x1000, 2)}, map[byte]int{1: 10, 2: 10}, nil, ""},
+		{"at two near places", []Idea{idea(0x1000, 1), idea(0x1002, 2)}, nil, nil, "1000 010909 or [090902] true; "},
+		{"at two places far apart", []Idea{idea(0x1000, 1), idea(0x1100, 2)}, nil, nil, "1000 01 or [09] true; 1100 09 or [02] true; "},
+		{"a record lies between", []Idea{idea(0x1000, 1), idea(0x1020, 2)}, nil, poke, ""},
+		{"too many", []Idea{idea(0x1000, 1), idea(0x1000, 2), idea(0x1000, 3), idea(0x1000, 4), idea(0x1000, 5), idea(0x1000, 6), idea(0x1000, 7)}, nil, nil, ""},
+	} {
+		if c.j == nil {
+			c.j = none
+		}
+		d := &Decider{Ideas: func(*Visit) []Idea { return c.ideas }, Code: func(dst []byte, _ uint64) int {
+			for i := range dst {
+				dst[i] = 9
+			}
+			return len(dst)
+		}}
+		d.Try = func(_ *Visit, over []Idea) (o Outcome) {
+			if len(over) > 0 { // each goes on by itself for long
+				o = Outcome{Beyond: enough, Flow: slices.Repeat([]uint64{uint64(over[0].Code[0])}, enough)}
+			}
+			return o
+		}
+		var visits []*Visit
+		for ns := range uint64(3) {
+			v := visitAt(ns+1, 0x1000)
+			for _, x := range c.ideas {
+				v.Path = append(v.Path, x.Addr)
+			}
+			visits = append(visits, v)
+		}
+		if d.Decide(visits); len(d.Held) > 0 {
+			t.Errorf("%s: learned %+v before all of the recording was decoded", c.what, d.Held)
+		}
+		if err := d.Settle(c.j, 10, func(list []Held) (int, error) { return c.left[list[len(list)-1].Code[0]], nil }); err != nil {
+			t.Fatal(err)
+		}
+		d.prune()
+		got := ""
+		for _, h := range d.Held {
+			got += fmt.Sprintf("%x %x or %x %v; ", h.Addr, h.Code, h.Others, h.Either)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+		for i := range d.Held {
+			if l := d.Held[i].Learned(); l.Either != d.Held[i].Either || len(d.Held[i].At) != 3 {
+				t.Errorf("%s: learned as %+v, of %d visits", c.what, l, len(d.Held[i].At))
+			}
+		}
+	}
+}
