@@ -59,8 +59,13 @@ func packetsOf(st *stream.Stream) *packetTwin {
 type where struct {
 	at, outs, marks int
 	calls           []uint64
-	open            bool // below calls there may be others
+	open            bool               // below calls there may be others
+	targets         [targetsBehind]int // instructions before the last stated targets, the oldest first
 }
+
+// targetsBehind is how many stated targets behind a claim the packets must agree with it. An address
+// that the flow reaches by itself counts for as many.
+const targetsBehind = 4
 
 // follow goes along path, which begins at the event at off, and returns of how many of its
 // instructions the packets up to a stated address agree. More is known of the stack if a sync
@@ -104,10 +109,18 @@ func (x *packetTwin) walk(w where) {
 			return
 		}
 		ways := x.step(w)
-		for _, y := range ways {
-			if y.marks > w.marks && y.outs == x.marks[y.marks-1].behind {
-				x.agreed = max(x.agreed, y.at)
+		for i := range ways {
+			y := &ways[i]
+			if y.marks == w.marks || y.outs != x.marks[y.marks-1].behind {
+				continue
 			}
+			if last := x.marks[y.marks-1].Kind; last == event.Target && y.marks == w.marks+1 {
+				copy(y.targets[:], y.targets[1:])
+				y.targets[targetsBehind-1] = y.at
+			} else {
+				y.targets = [targetsBehind]int{y.at, y.at, y.at, y.at}
+			}
+			x.agreed = max(x.agreed, y.targets[0])
 		}
 		if len(ways) == 0 || len(x.seen) > maxBranches {
 			return

@@ -47,7 +47,7 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
-		k.counter = counts.New(s, f, counts.Options{CPUs: true})
+		k.counter = counts.New(s, f, counts.Options{CPUs: true, Blocks: true})
 	}
 	return k
 }

@@ -103,6 +103,7 @@ type phrases struct {
 	n     int // phrases in list
 	rooms rooms
 	tally *Tally // to which phrases owe how often they ran
+	gain  gain
 }
 
 // nth returns phrase i.
@@ -171,7 +172,7 @@ func (ps *phrases) startOver() {
 // what fast does and nothing more: TestPhrases holds it to that.
 func (w *Walker) phrasesOn() {
 	t, x := &w.t, &w.exec
-	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) {
+	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) || w.paths.phrases.rest(&x.events) {
 		return
 	}
 	buf, most, off, at, last, ok := x.events.bytes.Ahead()
@@ -233,6 +234,7 @@ func (w *Walker) phrasesOn() {
 func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	t, x := &w.t, &w.exec
 	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	w.paths.phrases.gain.bytes += n
 	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
@@ -242,14 +244,24 @@ func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 
 // phraseAt returns the phrase at b with the bytes at buf's start, behind last.
 func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
-	ps, t := w.paths.phrases, &w.t
-	p, h := ps.known(b, buf, last)
-	if p == nil || p.span.From > t.lo || t.hi >= p.span.Until {
-		if p != nil || ps.crowded() {
-			w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
-		}
-		p = ps.fresh(h, p)
-		w.compose(p, b, buf[:phraseBytes], last)
+	p, h := w.paths.phrases.known(b, buf, last)
+	if p == nil || p.span.From > w.t.lo || w.t.hi >= p.span.Until {
+		return w.newPhrase(p, h, b, buf, last)
+	}
+	return p
+}
+
+// newPhrase makes the phrase at b with the bytes at buf's start, behind last, in place of old if
+// that is not nil. Its hash is h. Where phrases do not pay it leads nowhere.
+func (w *Walker) newPhrase(old *phrase, h uint64, b *Block, buf []byte, last uint64) *phrase {
+	ps := w.paths.phrases
+	if old != nil || ps.crowded() {
+		w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
+	}
+	p := ps.fresh(h, old)
+	w.compose(p, b, buf[:phraseBytes], last)
+	if ps.gain.paid(p); ps.gain.rest > 0 {
+		return &nowhere
 	}
 	return p
 }

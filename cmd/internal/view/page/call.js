@@ -92,7 +92,7 @@ function times(app, f) {
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
     f.again !== undefined ? el('p', {class: 'facts'}, `Poke ${f.again} changes the same code again: what is after poke ${f.split} includes what ran after that.`) : null,
-    el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
+    el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', 'mean', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
     el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
     ...longest(app, f),
     el('h3', {}, 'How long the calls took'),
@@ -117,7 +117,7 @@ function give(ns) {
 }
 
 function line(name, calls, t) {
-  return el('tr', {}, el('th', {scope: 'row'}, name.trim()), el('td', {class: 'n'}, calls.toLocaleString('en-US')), [t.min, t.median, t.p99, t.max, t.sum].map((n) => el('td', {class: 'n'}, span(n))));
+  return el('tr', {}, el('th', {scope: 'row'}, name.trim()), el('td', {class: 'n'}, calls.toLocaleString('en-US')), [t.min, t.median, t.mean, t.p99, t.max, t.sum].map((n) => el('td', {class: 'n'}, span(n))));
 }
 
 // histogram is a row for each length of time, and a column for each part.
