@@ -70,14 +70,14 @@ func (m *merger) pull(ln *lane) error {
 	}
 	for _, b := range p.batches {
 		if len(b.Ranges) == 0 && len(b.Notes) == 0 {
-			m.recycle(b, batchSize(b))
+			m.recycle(b, flow.BatchSize(b))
 			continue
 		}
 		c := new(merging)
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
+		c.Batch, c.size, c.pieces, c.next = b, flow.BatchSize(b), c.pieces[:0], 0
 		m.cut(c, ln, j)
 		ln.head = append(ln.head, c)
 	}
