@@ -32,7 +32,7 @@ type shares struct {
 // little, and at most, bytes.
 const (
 	minPart = 64 << 10
-	maxPart = 1 << 20
+	maxPart = 256 << 10
 )
 
 // followerBytes is what a follower takes about, bytes.

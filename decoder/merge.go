@@ -84,6 +84,9 @@ func (m *merger) pull(ln *lane) error {
 	return nil
 }
 
+// stride is how many ranges are passed over at once that have one stamp.
+const stride = 8
+
 // cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
 func (m *merger) cut(c *merging, ln *lane, j *job) {
 	nr, nn := len(c.Ranges), len(c.Notes)
@@ -100,7 +103,11 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
 			}
-			for list := c.Ranges[:end]; r < len(list) && list[r].Stamp == stamp; {
+			list := c.Ranges[:end]
+			for r+stride < len(list) && list[r+stride].Stamp == stamp {
+				r += stride // stamps count up: what lies between has this one
+			}
+			for r < len(list) && list[r].Stamp == stamp {
 				r++
 			}
 		}

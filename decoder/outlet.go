@@ -100,10 +100,11 @@ func cutFront(b *flow.Batch, n int) {
 }
 
 // fellApart keeps where trace and code contradict each other.
-func (o *outlet) fellApart(x *flow.Contradiction) {
+func (o *outlet) fellApart(x *flow.Contradiction) error {
 	if v, ok := (learner{o.run.s}).visit(x); ok {
 		o.part.visits = append(o.part.visits, v)
 	}
+	return nil
 }
 
 // send hands on what there is. While the part before waits to be taken, the job
