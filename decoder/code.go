@@ -21,7 +21,7 @@ type code struct {
 	learned []kcore.Learned         // by address
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
-	confirmed func([]flow.Range, []flow.Stamp)
+	confirmed func([]flow.Range, []flow.Stamp) error
 	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
 	rough     bool         // the code is another one throughout
 }
@@ -63,9 +63,14 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	opt := s.from.opt
 	opt.Learned = list
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
-	c := &code{journal: j, learned: list, either: boot.NewEither(list)}
+	c := &code{journal: j, learned: list}
 	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
 	c.caches = s.newCaches()
+	end := event.Epoch(c.text.Len())
+	c.either = boot.NewEither(list, &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: func(dst []byte, addr uint64) int {
+		n, _ := c.text.Text.Fetch(dst, addr, end)
+		return n
+	}})
 	return c, nil
 }
 
@@ -76,6 +81,16 @@ func (s learner) newCaches() map[reading]*flow.Cache {
 		if r := s.reading(st); caches[r] == nil {
 			caches[r] = flow.NewCache()
 		}
+	}
+	return caches
+}
+
+// cachesOver returns empty caches of code that differs from below's where changed is true
+// (flow.Cache.Over).
+func cachesOver(below map[reading]*flow.Cache, changed func(addr, end uint64) bool) map[reading]*flow.Cache {
+	caches := map[reading]*flow.Cache{}
+	for r, c := range below {
+		caches[r] = c.Over(changed)
 	}
 	return caches
 }

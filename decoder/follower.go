@@ -20,11 +20,11 @@ type follower struct {
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
-	near   bool                      // of seg: the moment matters
-	seen   map[uint64]int32          // see process.Processes.Whose
-	buf    []byte                    // of the segment, where it is read from a file
-	off    int64                     // of buf
-	tell   func(*flow.Contradiction) // nil: nobody asks
+	near   bool                            // of seg: the moment matters
+	seen   map[uint64]int32                // see process.Processes.Whose
+	buf    []byte                          // of the segment, where it is read from a file
+	off    int64                           // of buf
+	tell   func(*flow.Contradiction) error // nil: nobody asks
 }
 
 // newFollower returns a follower of st that reads c.
@@ -41,10 +41,11 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
 	}
 	cfg.Confirmed, cfg.Rough = c.confirmed, c.rough
-	cfg.Contradicted = func(x *flow.Contradiction) {
+	cfg.Contradicted = func(x *flow.Contradiction) error {
 		if f.tell != nil {
-			f.tell(x)
+			return f.tell(x)
 		}
+		return nil
 	}
 	f.walker = flow.NewWalker(c.reads(), c.caches[s.reading(st)], cfg)
 	return f

@@ -21,6 +21,8 @@ type learned struct {
 	tries int   // of ideas
 	whole int   // decodings of all of the recording
 	room  int64 // bytes of trace that may still be decoded to try ideas
+
+	blocks map[reading]*flow.Cache // of the code as it was; no walker reads these
 }
 
 // defaultPasses is Config.LearnPasses where it is not said.
@@ -54,7 +56,8 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	s.learned.room = leastRoom + s.size()
+	s.learned.room, s.learned.blocks = leastRoom+s.size(), s.newCaches()
+	defer func() { s.learned.blocks = nil }()
 	g := s.source(c).Generator()
 	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }

@@ -44,7 +44,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 		x = b.Another()
 	}
 	*x, *b = *b, *x
-	s.held.count(batchSize(x))
+	s.held.count(flow.BatchSize(x))
 	return x, nil
 }
 
@@ -63,7 +63,7 @@ func (o *outlet) gather(x *flow.Batch) error {
 		return nil
 	}
 	o.part.batches = append(o.part.batches, x)
-	if o.size += batchSize(x); o.size < o.run.shares.part {
+	if o.size += flow.BatchSize(x); o.size < o.run.shares.part {
 		return nil
 	}
 	return o.send()
@@ -74,7 +74,7 @@ func (o *outlet) leaveOut(x *flow.Batch) bool {
 	n := items(x)
 	if n <= o.skip {
 		o.skip -= n
-		o.run.recycle(x, batchSize(x))
+		o.run.recycle(x, flow.BatchSize(x))
 		return true
 	}
 	if o.run.q.Reverse {
@@ -100,10 +100,11 @@ func cutFront(b *flow.Batch, n int) {
 }
 
 // fellApart keeps where trace and code contradict each other.
-func (o *outlet) fellApart(x *flow.Contradiction) {
+func (o *outlet) fellApart(x *flow.Contradiction) error {
 	if v, ok := (learner{o.run.s}).visit(x); ok {
 		o.part.visits = append(o.part.visits, v)
 	}
+	return nil
 }
 
 // send hands on what there is. While the part before waits to be taken, the job

@@ -211,7 +211,7 @@ func (r *run) inOrder(sink flow.Sink) error {
 				return err
 			}
 			for _, b := range p.batches {
-				size := batchSize(b) // the sink may leave another in its place
+				size := flow.BatchSize(b) // the sink may leave another in its place
 				ln.items += items(b)
 				if err := sink.Flow(b); err != nil {
 					return err

@@ -60,7 +60,8 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		return t.out
 	}
 	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
-	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
+	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, confirmed: t.confirmed}
+	x.caches = cachesOver(s.learned.blocks, func(addr, end uint64) bool { return learn.Over(over).Overlap(addr, end) })
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
 	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil && !t.over {
@@ -70,9 +71,9 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 }
 
 // confirmed counts what lies behind the visit.
-func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
+func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 	if t.over {
-		return
+		return errWhole
 	}
 	for i := range rs {
 		r := &rs[i]
@@ -84,14 +85,24 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 	}
-	t.over = t.out.Beyond >= maxBeyond
+	return t.ends(t.out.Beyond >= maxBeyond)
+}
+
+// ends ends the trial where enough is known.
+func (t *trial) ends(enough bool) error {
+	if t.over = t.over || enough; t.over {
+		return errWhole
+	}
+	return nil
 }
 
 // contradicted ends the trial where the trace contradicts again.
-func (t *trial) contradicted(x *flow.Contradiction) {
-	if x.Gap.Off >= t.v.Begin && x.Gap.Reason.Contradicts() {
-		t.over, t.out.Until = true, x.Gap.Time.Hi
+func (t *trial) contradicted(x *flow.Contradiction) error {
+	if x.Gap.Off < t.v.Begin || !x.Gap.Reason.Contradicts() || t.over {
+		return t.ends(false)
 	}
+	t.out.Until = x.Gap.Time.Hi
+	return t.ends(true)
 }
 
 // Flow counts what of b lies behind the visit (flow.Sink). It ends the walk where no more

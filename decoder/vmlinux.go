@@ -45,10 +45,7 @@ type bootTrial struct {
 // is true.
 func (x *bootRuns) newTrial(changed func(addr, end uint64) bool) *bootTrial {
 	c := *x.code
-	c.caches = map[reading]*flow.Cache{}
-	for r, below := range x.code.caches {
-		c.caches[r] = below.Over(changed)
-	}
+	c.caches = cachesOver(x.code.caches, changed)
 	return &bootTrial{code: &c, followers: followers{most: len(x.s.streams)}}
 }
 

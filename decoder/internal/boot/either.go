@@ -1,11 +1,12 @@
 package boot
 
 import (
-	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -19,8 +20,31 @@ type Either struct {
 	over   []*Patches // all that may lie there in place of what is taken
 }
 
-// NewEither returns what list leaves possible; nil if it says what lies at each place.
-func NewEither(list []kcore.Learned) *Either {
+// Reader reads code: Fetch copies what lies at addr to dst, and returns how much is known.
+type Reader struct {
+	ISA   isa.Decoder
+	Mode  isa.Mode
+	Fetch func(dst []byte, addr uint64) int
+}
+
+// shape is what a trace could tell of the instructions that begin among the bytes of code at addr.
+func (r *Reader) shape(addr uint64, code []byte) string {
+	b := make([]byte, len(code)+16)
+	b = b[:len(code)+r.Fetch(b[copy(b, code):], addr+uint64(len(code)))]
+	var shape []byte
+	var in isa.Insn
+	for off := 0; off < len(code); off += int(in.Len) {
+		if r.ISA.Decode(&in, b[off:], addr+uint64(off), r.Mode) != isa.OK {
+			return string(append(shape, '?'))
+		}
+		shape = fmt.Appendf(shape, "%d %d %x,", in.Len, in.Class, in.Target)
+	}
+	return string(shape)
+}
+
+// NewEither returns what list leaves possible; nil if it says what lies at each place. Of codes
+// that a trace cannot tell apart one is tried.
+func NewEither(list []kcore.Learned, r *Reader) *Either {
 	e := &Either{}
 	ways := [][]patch{nil}
 	for i := range list {
@@ -29,9 +53,12 @@ func NewEither(list []kcore.Learned) *Either {
 			continue
 		}
 		e.doubts.sites = append(e.doubts.sites, site{addr: l.Addr, last: l.Range().Last()})
-		for _, w := range ways[:len(ways):len(ways)] {
-			for _, code := range l.Others {
-				if !bytes.Equal(code, l.Code) && len(code) == len(l.Code) {
+		seen := map[string]bool{r.shape(l.Addr, l.Code): true}
+		before := slices.Clip(ways)
+		for _, code := range l.Others {
+			if shape := r.shape(l.Addr, code); !seen[shape] && len(code) == len(l.Code) {
+				seen[shape] = true
+				for _, w := range before {
 					ways = append(ways, append(slices.Clip(w), patch{l.Range(), code}))
 				}
 			}

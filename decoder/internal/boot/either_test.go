@@ -5,22 +5,32 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
+// bytewise reads each byte as an instruction with a target of its own, but 9 as 1.
+type bytewise struct{ isa.Decoder }
+
+func (bytewise) Decode(in *isa.Insn, code []byte, _ uint64, _ isa.Mode) isa.Status {
+	*in = isa.Insn{Len: 1, Target: uint64(code[0] % 8)}
+	return isa.OK
+}
+
 // TestEither would catch what only one of several codes leads to, and is not in doubt. It would
 // catch doubt by code that the trace contradicts in the segment, and codes of two places that are
-// not tried together.
+// not tried together. And it would catch codes that are tried though a trace tells them from none.
 func TestEither(t *testing.T) {
 	list := []kcore.Learned{
-		{Addr: 0x10, Code: []byte{1}, Others: [][]byte{{2}, {3}}, Either: true},
+		{Addr: 0x10, Code: []byte{1}, Others: [][]byte{{2}, {9}, {3}}, Either: true},
 		{Addr: 0x20, Code: []byte{4}, Others: [][]byte{{5}}},
 		{Addr: 0x30, Code: []byte{6}, Others: [][]byte{{7}}, Either: true},
 	}
-	if NewEither(list[1:2]) != nil {
+	r := &Reader{ISA: bytewise{}, Fetch: func([]byte, uint64) int { return 0 }}
+	if NewEither(list[1:2], r) != nil {
 		t.Error("code that does the same is decoded again")
 	}
-	e := NewEither(list)
+	e := NewEither(list, r)
 	if len(e.over) != 5 {
 		t.Fatalf("%d other codes, want 5", len(e.over))
 	}

@@ -76,7 +76,7 @@ func TestPathStack(t *testing.T) {
 			c.extend(p, nil, b.lead&returns != 0, &th.stack)
 		}
 		all := before
-		if !all.leadsTo(p.under[:p.backs], 0) {
+		if !all.leadsTo(p) {
 			t.Fatal("not the stack that the path was made with")
 		}
 		all.reenact(c.rs[:p.n], c.call[:c.height-c.low], -c.low, c.high)
@@ -93,7 +93,7 @@ func TestPathStack(t *testing.T) {
 // the stack has other return addresses below the newest, or only guesses.
 func TestPathKey(t *testing.T) {
 	b := &Block{Addr: 0x1000}
-	is := ask{from: b, bits: 5, to: 0x2000, back: 'b', outcomes: 3, target: true}
+	is := ask{from: b, key: 5 | 3<<pathBits | wantsTarget, to: 0x2000, back: 'b'}
 	stack := func(addrs string) *ReturnStack {
 		s := &ReturnStack{depth: 4}
 		for _, a := range addrs {
@@ -111,7 +111,7 @@ func TestPathKey(t *testing.T) {
 		t.Error("a path is kept that was asked for once")
 	}
 	p := ps.admit(h)
-	*p = path{ask: is, backs: 2, under: [pathBacks]uint64{'b', 'a'}}
+	*p = path{ask: is, backs: 2, under: [pathBacks - 1]uint64{'a'}}
 	for _, c := range []struct {
 		what   string
 		change func(*ask)
@@ -120,15 +120,15 @@ func TestPathKey(t *testing.T) {
 	}{
 		{"the same", func(*ask) {}, "xab", p},
 		{"another address below the newest", func(*ask) {}, "aab", p},
-		{"another one that it uses", func(*ask) {}, "xb", nil},
+		{"another one that it uses", func(*ask) {}, "axb", nil},
 		{"too few addresses", func(*ask) {}, "b", nil},
 		{"a guess", func(*ask) {}, "a?b", nil},
 		{"a guess below", func(*ask) {}, "x?ab", p},
 		{"another block there", func(is *ask) { is.from = &Block{Addr: 0x1000} }, "ab", nil},
-		{"other outcomes", func(is *ask) { is.bits = 4 }, "ab", nil},
-		{"more outcomes", func(is *ask) { is.outcomes = 4 }, "ab", nil},
+		{"other outcomes", func(is *ask) { is.key-- }, "ab", nil},
+		{"more outcomes", func(is *ask) { is.key += 1 << pathBits }, "ab", nil},
 		{"another target", func(is *ask) { is.to = 0x2001 }, "ab", nil},
-		{"no target", func(is *ask) { is.target = false }, "ab", nil},
+		{"no target", func(is *ask) { is.key &^= wantsTarget }, "ab", nil},
 		{"another newest address", func(is *ask) { is.back = 'c' }, "ab", nil},
 	} {
 		as := is

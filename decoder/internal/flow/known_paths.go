@@ -26,7 +26,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		if to.Time.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 			return nil, nil, 0 // walking up to it moves the clock
 		}
-		is.target, is.to = true, to.IP
+		is.key, is.to = wantsTarget, to.IP
 	} else if to = nil; n == 0 {
 		return nil, nil, 0
 	}
@@ -34,7 +34,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		ps.misses++
 		return nil, nil, n
 	}
-	is.bits, is.outcomes = bits>>(64-uint(n)), uint8(n)
+	is.key |= bits>>(64-uint(n)) | uint64(n)<<pathBits
 	is.back, _ = t.stack.sure(0, 0)
 	p, h := ps.pathOf(&is, &t.stack)
 	if p == nil {
@@ -71,7 +71,7 @@ func (w *Walker) trace(t *thread, p *path, is *ask) {
 	c := &w.tracer
 	c.height, c.low, c.high = 0, 0, 0
 	*p = path{ask: *is, end: is.from, span: event.EveryEpoch, first: p.first, room: p.room}
-	for k := is.outcomes; int(p.n) < pathRanges && !p.final; {
+	for k := is.asked(); int(p.n) < pathRanges && !p.final; {
 		b := p.end
 		if b.N == 0 {
 			break
@@ -93,7 +93,7 @@ func (w *Walker) trace(t *thread, p *path, is *ask) {
 		if k > 0 || spent {
 			p.post = p.n
 		}
-		if k == 0 && !is.target {
+		if k == 0 && is.key < wantsTarget {
 			break
 		}
 	}
@@ -112,7 +112,7 @@ func (w *Walker) trace(t *thread, p *path, is *ask) {
 // on returns the block behind p, k of whose outcomes are left, or nil, and whether an outcome
 // says that it comes next.
 func (c *tracer) on(w *Walker, t *thread, p *path, k uint8) (next *Block, spent bool) {
-	b, on := p.end, k > 0 && p.bits>>(k-1)&1 == 1
+	b, on := p.end, k > 0 && p.key>>(k-1)&1 == 1
 	way := fall
 	switch l := b.lead; {
 	case l == toTarget|spends|mayFail && k > 0:
@@ -131,7 +131,7 @@ func (c *tracer) on(w *Walker, t *thread, p *path, k uint8) (next *Block, spent 
 			return nil, false
 		}
 		return w.exec.code.block(t.space, narrow(addr, t.mode), t.mode, t.lo, t.hi), true
-	case l&^(calls|returns) == toStated && k == 0 && p.target:
+	case l&^(calls|returns) == toStated && k == 0 && p.key >= wantsTarget:
 		if l&calls != 0 && c.height-c.low == pathCalls {
 			return nil, false
 		}
@@ -170,7 +170,9 @@ func (c *tracer) extend(p *path, next *Block, spent bool, s *ReturnStack) {
 		if c.height == c.low {
 			c.low--
 			if spent {
-				p.under[p.backs], _ = s.sure(int(p.backs), c.high)
+				if p.backs > 0 {
+					p.under[p.backs-1], _ = s.sure(int(p.backs), c.high)
+				}
 				p.backs++
 			}
 		}

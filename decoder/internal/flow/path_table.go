@@ -8,13 +8,17 @@ import (
 
 // ask is what a path is known by.
 type ask struct {
-	from     *Block
-	bits     uint64 // the outcomes, the newest in bit 0
-	to       uint64 // the target, if there is one
-	back     uint64 // the newest return address; 0: none that is sure
-	target   bool
-	outcomes uint8 // how many
+	from *Block
+	key  uint64 // the outcomes, the newest in bit 0; from bit 48 on, how many they are; wantsTarget
+	to   uint64 // the target, if there is one
+	back uint64 // the newest return address; 0: none that is sure
 }
+
+// wantsTarget says that a target is part of the key.
+const wantsTarget = 1 << 63
+
+// asked returns how many outcomes there are.
+func (k *ask) asked() uint8 { return uint8(k.key>>pathBits) & 0x7f }
 
 // path is what a block and the outcomes behind it have led to before: the
 // blocks executed and where the flow stands then. One look-up takes the place
@@ -42,11 +46,11 @@ type path struct {
 	deep   uint8 // the most calls that were open at once, less those that it returned from
 	open   uint8 // calls that it made and did not return from
 	call   [pathCalls]*Block
-	under  [pathBacks]uint64 // where its compressed returns from calls before it lead
+	under  [pathBacks - 1]uint64 // where those below back lead that it returned to
 }
 
 const (
-	pathBits   = 48 // outcomes
+	pathBits   = 48 // outcomes; at most 48: see ask
 	pathRanges = 96 // ranges; at most phraseRanges
 	pathCalls  = 4  // calls open at its end
 	pathBacks  = 4  // compressed returns from calls before it
@@ -56,7 +60,7 @@ const (
 	pathAfter = 1 << 10
 
 	pathRangesMost = 3 << 17 // ranges kept, of 16 bytes
-	pathMost       = 1 << 14 // paths kept, of 144 bytes
+	pathMost       = 1 << 14 // paths kept, of 128 bytes
 	pathTable      = 4 * pathMost
 	pathSeen       = 1 << 14
 	pathChunk      = 256
@@ -80,7 +84,7 @@ func (ps *Paths) nthPath(i int) *path { return &ps.list[i/pathChunk][i%pathChunk
 // pathOf returns the path that is asked for, with the return addresses of s, or nil, and the
 // hash of what was asked.
 func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
-	h = is.from.Addr ^ mathbits.RotateLeft64(is.bits*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f ^ uint64(is.outcomes)<<56
+	h = is.from.Addr ^ mathbits.RotateLeft64(is.key*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f
 	h *= 0xc4ceb9fe1a85ec53
 	h ^= h >> 32
 	if ps.table == nil {
@@ -92,7 +96,7 @@ func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
 			return nil, h
 		}
 		p = ps.nthPath(int(x) - 1)
-		if p.bits == is.bits && p.from == is.from && p.to == is.to && p.back == is.back && p.outcomes == is.outcomes && p.target == is.target && s.leadsTo(p.under[:p.backs], int(p.deep)) {
+		if p.key == is.key && p.from == is.from && p.to == is.to && p.back == is.back && s.leadsTo(p) {
 			return p, h
 		}
 	}

@@ -82,10 +82,13 @@ func (s *ReturnStack) Equal(o *ReturnStack) bool {
 	return true
 }
 
-// leadsTo reports whether the newest entries of s are these, and sure also behind deep calls.
-func (s *ReturnStack) leadsTo(addrs []uint64, deep int) bool {
-	for i, a := range addrs {
-		if b, ok := s.sure(i, deep); !ok || a != b {
+// leadsTo reports whether s has the return addresses that p uses. The newest is p's.
+func (s *ReturnStack) leadsTo(p *path) bool {
+	if _, ok := s.sure(int(p.backs)-1, int(p.deep)); !ok && p.backs > 0 {
+		return false
+	}
+	for i := 1; i < int(p.backs); i++ {
+		if a, _ := s.sure(i, int(p.deep)); a != p.under[i-1] {
 			return false
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Unconfirmed. That depends on the flow alone, and not on how it is cut into batches.
 type unconfirmed struct {
 	sink  Sink
-	err   error // the sink's
+	err   error // the sink's, or of who asks for what is told
 	most  int   // Config.MaxUnconfirmed
 	told  bool  // the trace states where each return goes
 	held  []stretch
@@ -31,8 +31,8 @@ type unconfirmed struct {
 	rough rough
 	cut   bool // some was handed on unconfirmed since the flow was last settled
 
-	contradicted func(*Contradiction)
-	confirmed    func([]Range, []Stamp)
+	contradicted func(*Contradiction) error
+	confirmed    func([]Range, []Stamp) error
 	probe        func(stretch, *marks) // for tests: sees what is given
 	whole        bool                  // for tests: no tail is left
 }
@@ -129,9 +129,7 @@ func (u *unconfirmed) hand(b *Batch) {
 	if u.rough.on {
 		u.rough.blur(b)
 	}
-	if err := u.sink.Flow(b); err != nil && u.err == nil {
-		u.err = err
-	}
+	u.endWith(u.sink.Flow(b))
 }
 
 // handOn hands on the oldest n batches that are held.
@@ -181,6 +179,13 @@ func (u *unconfirmed) weightFrom(i int) (all int) {
 	return all
 }
 
+// endWith has the walk end with the first error that is none of nil.
+func (u *unconfirmed) endWith(err error) {
+	if u.err == nil {
+		u.err = err
+	}
+}
+
 // tellConfirmed tells who asks for what is confirmed.
 func (u *unconfirmed) tellConfirmed(list []stretch) {
 	if u.confirmed == nil {
@@ -188,7 +193,7 @@ func (u *unconfirmed) tellConfirmed(list []stretch) {
 	}
 	for _, s := range list {
 		if s.from.ranges < s.to.ranges {
-			u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps)
+			u.endWith(u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps))
 		}
 	}
 }
@@ -260,7 +265,7 @@ func (u *unconfirmed) tellDoubted(list []stretch, i, at int, g *event.Gap) {
 		}
 	}
 	c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
-	u.contradicted(c)
+	u.endWith(u.contradicted(c))
 	clear(c.Stretch)
 }
 

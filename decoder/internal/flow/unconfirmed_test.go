@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,7 +183,8 @@ func TestUnconfirmedBound(t *testing.T) {
 }
 
 // TestContradicted would catch a stretch that is told twice, or as confirmed though it is
-// in doubt, and doubt that does not say where it begins.
+// in doubt, and doubt that does not say where it begins. It would also catch a walk
+// that goes on though who asks wants no more.
 func TestContradicted(t *testing.T) {
 	var told []string
 	cfg := testWalker(nil).exec.cfg
@@ -191,20 +194,34 @@ func TestContradicted(t *testing.T) {
 		}
 		return s
 	}
-	cfg.Confirmed = func(rs []Range, _ []Stamp) { told = append(told, "confirmed"+addrs(rs)) }
-	cfg.Contradicted = func(c *Contradiction) {
+	stop := errors.New("enough is known")
+	var ends error // the walk, at a contradiction
+	cfg.Confirmed = func(rs []Range, _ []Stamp) error {
+		told = append(told, "confirmed"+addrs(rs))
+		return nil
+	}
+	cfg.Contradicted = func(c *Contradiction) error {
 		s := fmt.Sprintf("%s at %x:", c.Gap.Reason, c.Gap.IP-0x1000)
 		for _, p := range c.Stretch {
 			s += addrs(p.Ranges)
 		}
 		told = append(told, s)
+		return ends
 	}
 	w := NewWalker(confirmText(), NewCache(), cfg)
-	src := events{syncAt(0x1000), bits("n"), async(0x1003, 0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), impossible(0x1000), bits("n"), end()}
-	if err := w.Run(&src, &prints{}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Join(told, "; "), "confirmed 0 2; confirmed 10 10; mismatch at 10: 10 10 10"; got != want {
-		t.Errorf("told %q, want %q", got, want)
+	list := events{syncAt(0x1000), bits("n"), async(0x1003, 0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), impossible(0x1000), bits("n"), to(0x1010), impossible(0x1000), bits("n"), end()}
+	for _, ends = range []error{nil, stop} {
+		src := slices.Clone(list)
+		told = nil
+		if err := w.Run(&src, &prints{}); err != ends {
+			t.Errorf("the walk ends with %v, want %v", err, ends)
+		}
+		want := "confirmed 0 2; confirmed 10 10; mismatch at 10: 10 10 10"
+		if ends == nil {
+			want += "; mismatch at 2: 0; mismatch at 10:"
+		}
+		if got := strings.Join(told, "; "); got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
 	}
 }

@@ -82,16 +82,18 @@ type Config struct {
 	Spare *sync.Pool
 
 	// Contradicted is called where the trace contradicts the code, with what may be wrong
-	// for it. nil: nobody asks.
-	Contradicted func(*Contradiction)
+	// for it. An error ends the walk, and Run returns it. nil: nobody asks.
+	Contradicted func(*Contradiction) error
 
 	// Confirmed is called with what an event has confirmed that was not settled before:
-	// ranges in a row, and the stamps that they have. Both are lent. nil: nobody asks.
-	Confirmed func([]Range, []Stamp)
+	// ranges in a row, and the stamps that they have. Both are lent. An error ends the walk, and
+	// Run returns it. nil: nobody asks.
+	Confirmed func([]Range, []Stamp) error
 }
 
 const (
 	batchRanges = 512     // ranges a batch
+	batchNotes  = 64      // notes a batch: they are large
 	queueEvents = 256     // events pulled at once
 	maxIdle     = 1 << 16 // blocks without an outcome before a flow is said to loop
 )

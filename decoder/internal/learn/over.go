@@ -30,13 +30,18 @@ func (o Over) Fetch(dst []byte, addr uint64, fetch func(dst []byte, addr uint64)
 	return n, span
 }
 
-// Hides reports whether an idea lies over what p changes.
-func (o Over) Hides(p *kcore.Poke) bool {
-	r := p.Range()
+// Overlap reports whether an idea lies over a byte of [addr, end).
+func (o Over) Overlap(addr, end uint64) bool {
 	for k := range o {
-		if x := &o[k]; x.Addr < r.Addr+r.Len && r.Addr < x.Addr+uint64(len(x.Code)) {
+		if x := &o[k]; x.Addr < end && addr < x.Addr+uint64(len(x.Code)) {
 			return true
 		}
 	}
 	return false
+}
+
+// Hides reports whether an idea lies over what p changes.
+func (o Over) Hides(p *kcore.Poke) bool {
+	r := p.Range()
+	return o.Overlap(r.Addr, r.Addr+r.Len)
 }

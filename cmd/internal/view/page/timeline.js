@@ -1,6 +1,6 @@
 // The lanes: how much ran on each CPU and in each thread, by time, with pokes, traps and gaps.
 import {byId, el, svg} from './dom.js';
-import {seconds, span, count} from './format.js';
+import {digits, seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
@@ -196,14 +196,16 @@ export class Timeline {
     let traps = 0;
     let gaps = 0;
     let learned = 0;
+    let unsure = 0;
     for (const l of this.data.lanes) {
+      if (l.stream !== undefined) for (const m of l.unsure) unsure += m[1];
       for (const m of l.traps) traps += m[1];
       for (const m of l.gaps) gaps += m[1];
       for (const m of l.learned) learned += m[1];
     }
     const {from, until} = this.app.place;
     const pokes = this.thinned ? this.pokes.total : this.allPokes.filter((p) => p.end >= from && p.begin <= until).length;
-    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
+    return [count(n, 'instruction'), n > 0 && (unsure ? `${digits.format(unsure)} of them ambiguous or unconfirmed` : 'none ambiguous'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
   }
 
   // outside is how many pokes lie before the trace or behind it.
