@@ -63,7 +63,7 @@ func (k *keeper) Flow(b *flow.Batch) error {
 	}
 	k.n += items(x)
 	k.list = append(k.list, x)
-	n := batchSize(x)
+	n := flow.BatchSize(x)
 	k.size += n
 	r := k.out.run
 	for k.size-k.paid > r.shares.least {
@@ -98,7 +98,7 @@ func (k *keeper) drop() {
 		k.list = k.list[:copy(k.list, k.list[k.head:])]
 		k.head = 0
 	}
-	n := batchSize(x)
+	n := flow.BatchSize(x)
 	k.size -= n
 	k.dropped += items(x)
 	k.pay(n)
@@ -117,7 +117,7 @@ func (k *keeper) deliver() error {
 	defer func() { k.pay(k.paid) }()
 	for i := len(k.list) - 1; i >= k.head; i-- {
 		x := k.list[i]
-		k.pay(batchSize(x))
+		k.pay(flow.BatchSize(x))
 		if err := k.out.gather(x); err != nil {
 			return err
 		}

@@ -164,8 +164,11 @@ func BenchmarkRanges(b *testing.B) {
 			}
 			defer s.Close()
 			followers := map[*stream.Stream]*follower{}
+			var shared scratch // as a run's worker has
 			for _, st := range s.streams {
-				followers[st] = newFollower(s, s.code.Load(), st)
+				f := newFollower(s, s.code.Load(), st)
+				flow.UsePaths(f.walker, shared.paths(s.reading(st)))
+				followers[st] = f
 			}
 			jobs := allJobs(s, Query{})
 			var n delivered

@@ -137,3 +137,19 @@ func TestTwinCodeOfThen(t *testing.T) {
 		t.Error("each in the code of the other: followed")
 	}
 }
+
+// TestTwinMeets would catch a judge that lets two flows meet at one place where the trace unit
+// keeps other return addresses: the next return tells them apart.
+func TestTwinMeets(t *testing.T) {
+	path := judgePath(judgeCode(t, direct(0xe8, judgeSite, judgeBack)), judgeSite, judgeBack)
+	for _, x := range []struct {
+		calls []uint64
+		want  bool
+	}{{[]uint64{judgeOver}, true}, {nil, false}, {[]uint64{judgeBack}, false}, {[]uint64{judgeOver, judgeOver}, false}} {
+		twin := judging()
+		twin.meets = &x.calls
+		if got := twin.follows(path, nil); got != x.want {
+			t.Errorf("calls %x: follows %v, want %v", x.calls, got, x.want)
+		}
+	}
+}

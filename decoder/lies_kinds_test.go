@@ -18,6 +18,7 @@ type lie struct {
 	change   func(*recording.Recording)
 	kind     siteKind    // of sites
 	sites    []learnable // where the code is another than what ran, if that is told
+	flips    bool        // the trace itself is another
 	original *original   // what is true of it; nil: of it is true what is true of the recording
 }
 

@@ -40,7 +40,11 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 			got[i] = &printed{}
 		}
 		list := r.judge(got[i], ran)
-		for k, same := range truth.alike(s, i, got[i], list) {
+		alike := truth.alike(s, i, got[i], list)
+		if x.flips {
+			alike = statedSo(s, i, got[i], list)
+		}
+		for k, same := range alike {
 			r.rows, r.lying = r.rows+1, 1
 			if same {
 				r.alike++

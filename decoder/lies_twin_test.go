@@ -12,75 +12,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// agrees reports whether the trace cannot tell u, which was printed of stream i of s,
-// from what was executed. It follows both from where the flow left what was executed
-// up to where it came back, and from there on they are the same. What is ambiguous between
-// is followed too. In both, each conditional branch must go the same way, and each indirect
-// one to the same address.
-// It asks what each instruction is, one after the other, and shares nothing else with
-// what it judges. What was printed before anything was learned follows the code as it was
-// then, and what was printed behind that the code that was learned.
-func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
-	if u.since == nil || u.until == nil || u.since.executed < 1 || u.until.executed < u.since.executed {
-		return false
-	}
-	x, q := o.ran[i], &p.parts[u.part]
-	from, to := *u.since, *u.until
-	// What the unit has on its stack comes from calls since the sync point.
-	sync := int64(0)
-	if seg, ok := s.Streams()[i].Before(q.off + 1); ok {
-		sync = seg.Off
-	}
-	ran, printed := 0, 0
-	for _, a := range x.at {
-		if a.off >= sync {
-			ran = a.from
-			break
-		}
-	}
-	for k := range p.parts[:u.part+1] {
-		if r := &p.parts[k]; r.off < sync || r.gap != nil {
-			printed = r.from
-			if k < u.part {
-				printed = p.parts[k+1].from
-			}
-		}
-	}
-	c := o.session.code.Load()
-	truth := twinOf(o.session, i)
-	truth.tells(x.steps(c, min(ran, from.executed-1), from.executed))
-	told, ok := truth.tells(x.steps(c, from.executed-1, to.executed+1))
-	claim := twinOf(s, i)
-	claim.passes(p.steps(min(printed, from.printed-1), from.printed))
-	*claim.left = maxVersions
-	return ok && claim.follows(p.steps(from.printed-1, to.printed+1), told)
-}
-
-// alike says of each of list, which was printed of stream i of s, whether the trace
-// cannot tell it from what was executed (agrees). What one leaves of the outcomes
-// another may use up: then several in one run are alike together.
-func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
-	const together = 8
-	same := make([]bool, len(list))
-	for k := range list {
-		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
-			u := list[k]
-			u.until = list[j].until
-			if o.agrees(s, i, p, u) {
-				for n := k; n <= j; n++ {
-					same[n] = true
-				}
-			}
-		}
-	}
-	return same
-}
-
-// gapIn reports whether there is a gap among parts i to j.
-func (p *printed) gapIn(i, j int) bool {
-	return slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil })
-}
-
 // passage is an instruction that ran, or that is said to have: about when, and in what code.
 type passage struct {
 	ip   uint64
@@ -131,6 +62,7 @@ type slowTwin struct {
 	calls      []uint64     // return addresses that the trace unit keeps, the newest last
 	code       *code        // that was read last
 	passed     map[int]bool // pokes of it whose new code, or newer one, was read
+	meets      *[]uint64    // what calls must be at the end of a path that is followed; nil: anything
 	left       *int         // how many more versions may be tried
 }
 
@@ -278,7 +210,7 @@ func (x *slowTwin) follows(path []passage, want []uint64) bool {
 		}
 		want = want[len(told):]
 	}
-	return len(want) == 0
+	return len(want) == 0 && (x.meets == nil || slices.Equal(x.calls, *x.meets))
 }
 
 // startsWith reports whether want begins with told.

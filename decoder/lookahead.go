@@ -47,9 +47,9 @@ func lastStamp(b *flow.Batch) *flow.Stamp { return &b.Stamps[len(b.Stamps)-1] }
 // settle hands on what is kept: s comes next.
 func (l *lookahead) settle(s flow.Stamp) error {
 	for _, b := range l.kept {
-		size := batchSize(b)
+		size := flow.BatchSize(b)
 		b.Stamps = append(b.Stamps, s)
-		l.to.run.s.held.count(batchSize(b) - size)
+		l.to.run.s.held.count(flow.BatchSize(b) - size)
 	}
 	return l.release()
 }

@@ -1,10 +1,6 @@
 package decoder
 
-import (
-	"sync/atomic"
-
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
-)
+import "sync/atomic"
 
 // defaultMemory is Config.Memory where it is not said, bytes.
 const defaultMemory = 1 << 30
@@ -32,7 +28,7 @@ type shares struct {
 // little, and at most, bytes.
 const (
 	minPart = 64 << 10
-	maxPart = 1 << 20
+	maxPart = 256 << 10
 )
 
 // followerBytes is what a follower takes about, bytes.
@@ -68,16 +64,4 @@ func (m *meter) count(n int64) {
 	now := m.now.Add(n)
 	for most := m.most.Load(); now > most && !m.most.CompareAndSwap(most, now); most = m.most.Load() {
 	}
-}
-
-// What the members of a batch take, bytes.
-const (
-	rangeSize = 16
-	stampSize = 24
-	noteSize  = 272
-)
-
-// batchSize is what b takes in memory, bytes.
-func batchSize(b *flow.Batch) int64 {
-	return int64(cap(b.Ranges)*rangeSize + cap(b.Stamps)*stampSize + cap(b.Notes)*noteSize)
 }

@@ -101,7 +101,7 @@ func TestSegmentIsNotHeld(t *testing.T) {
 			if err := r.flow(context.Background(), l); err != nil {
 				t.Fatal(err)
 			}
-			flowBytes := int64(len(l.list)) * rangeSize
+			flowBytes := int64(len(l.list)) * flow.BatchSize(&flow.Batch{Ranges: make([]flow.Range, 1)})
 			most := int64(4*minPart + jobs*batch)
 			if back {
 				most += kept

@@ -70,19 +70,22 @@ func (m *merger) pull(ln *lane) error {
 	}
 	for _, b := range p.batches {
 		if len(b.Ranges) == 0 && len(b.Notes) == 0 {
-			m.recycle(b, batchSize(b))
+			m.recycle(b, flow.BatchSize(b))
 			continue
 		}
 		c := new(merging)
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
+		c.Batch, c.size, c.pieces, c.next = b, flow.BatchSize(b), c.pieces[:0], 0
 		m.cut(c, ln, j)
 		ln.head = append(ln.head, c)
 	}
 	return nil
 }
+
+// stride is how many ranges are passed over at once that have one stamp.
+const stride = 8
 
 // cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
 func (m *merger) cut(c *merging, ln *lane, j *job) {
@@ -100,7 +103,11 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
 			}
-			for list := c.Ranges[:end]; r < len(list) && list[r].Stamp == stamp; {
+			list := c.Ranges[:end]
+			for r+stride < len(list) && list[r+stride].Stamp == stamp {
+				r += stride // stamps count up: what lies between has this one
+			}
+			for r < len(list) && list[r].Stamp == stamp {
 				r++
 			}
 		}

@@ -313,3 +313,31 @@ func TestMergeStops(t *testing.T) {
 		t.Errorf("%d lines were handed on", len(out.lines))
 	}
 }
+
+// TestCut would catch a piece of a batch that has ranges of two stamps, or not all of one. Many
+// ranges of a stamp are passed over at once.
+func TestCut(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		b := &flow.Batch{}
+		for k := range 1 + r.IntN(20) {
+			b.Stamps = append(b.Stamps, flow.Stamp{Off: int64(k), Time: event.Time{Lo: uint64(k)}})
+			for range 1 + r.IntN(4*stride) {
+				b.Ranges = append(b.Ranges, flow.Range{Stamp: uint32(k)})
+			}
+		}
+		c, m := &merging{Batch: b}, &merger{run: &run{}}
+		m.cut(c, &lane{}, &job{segs: []event.Segment{{}}})
+		at := 0
+		for k, p := range c.pieces {
+			for ; at < len(b.Ranges) && b.Ranges[at].Stamp == uint32(k); at++ {
+			}
+			if p.ranges[1] != at || k > 0 && p.ranges[0] != c.pieces[k-1].ranges[1] {
+				t.Fatalf("piece %d has ranges %v, those of its stamp end at %d", k, p.ranges, at)
+			}
+		}
+		if at != len(b.Ranges) {
+			t.Fatalf("%d of %d ranges lie in pieces", at, len(b.Ranges))
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 		x = b.Another()
 	}
 	*x, *b = *b, *x
-	s.held.count(batchSize(x))
+	s.held.count(flow.BatchSize(x))
 	return x, nil
 }
 
@@ -64,7 +64,7 @@ func (o *outlet) gather(x *flow.Batch) error {
 		return nil
 	}
 	o.part.batches = append(o.part.batches, x)
-	if o.size += batchSize(x); o.size < o.run.shares.part {
+	if o.size += flow.BatchSize(x); o.size < o.run.shares.part {
 		return nil
 	}
 	return o.send()
@@ -75,7 +75,7 @@ func (o *outlet) leaveOut(x *flow.Batch) bool {
 	n := items(x)
 	if n <= o.skip {
 		o.skip -= n
-		o.run.recycle(x, batchSize(x))
+		o.run.recycle(x, flow.BatchSize(x))
 		return true
 	}
 	if o.run.q.Reverse {

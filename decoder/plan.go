@@ -38,7 +38,7 @@ func (j *job) bytes() int64 {
 // which they are delivered. It finds segments as it goes.
 type planner struct {
 	st   *stream.Stream
-	cur  segments
+	cur  stream.Segments
 	q    *Query
 	size int64         // bytes: the segments of a job begin between two multiples of it
 	cuts []int64       // offsets, bytes: a segment that begins there begins a job
@@ -48,16 +48,11 @@ type planner struct {
 	at   uint64        // of the job before, ns
 }
 
-// segments gives one segment after the other.
-type segments interface {
-	Next() (event.Segment, bool)
-}
-
 // defaultJob is Query.SegmentBytes where it is not said.
 const defaultJob = 8 << 10
 
 // newPlanner returns the planner of st, whose segments cur gives.
-func newPlanner(st *stream.Stream, cur segments, q *Query, sh *shardShare) *planner {
+func newPlanner(st *stream.Stream, cur stream.Segments, q *Query, sh *shardShare) *planner {
 	p := &planner{st: st, cur: cur, q: q, size: q.SegmentBytes}
 	if sh != nil {
 		if p.from = sh.from; q.Merged {

@@ -180,7 +180,7 @@ func (s *Session) newRun(q Query) *run {
 }
 
 // addLane adds a lane of st, whose segments cur gives, and of these the share sh.
-func (r *run) addLane(st *stream.Stream, cur segments, sh *shardShare) {
+func (r *run) addLane(st *stream.Stream, cur stream.Segments, sh *shardShare) {
 	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q, sh), share: sh}
 	ln.next = ln.plan.next()
 	for sh != nil && !r.q.Merged && ln.next != nil && ln.next.begin() < sh.begin.off {
@@ -211,7 +211,7 @@ func (r *run) inOrder(sink flow.Sink) error {
 				return err
 			}
 			for _, b := range p.batches {
-				size := batchSize(b) // the sink may leave another in its place
+				size := flow.BatchSize(b) // the sink may leave another in its place
 				ln.items += items(b)
 				if err := sink.Flow(b); err != nil {
 					return err

@@ -3,7 +3,6 @@ package decoder
 import (
 	"math"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -12,47 +11,14 @@ import (
 // that only runs forwards.
 const seekBytes = 64 << 20
 
-// stretch is a part of a stream's segments.
-type stretch struct {
-	cur         segments
-	from, until int64 // segments that end up to from, or begin at until or later, are left out, bytes
-	back        bool
-}
-
-// Next returns the next segment.
-func (x *stretch) Next() (event.Segment, bool) {
-	for {
-		g, ok := x.cur.Next()
-		before, behind := g.End <= x.from, g.Off >= x.until
-		switch {
-		case !ok, behind && !x.back, before && x.back:
-			return g, false // nor is any further on wanted
-		case !before && !behind:
-			return g, true
-		}
-	}
-}
-
 // segments returns what gives the segments of st that q asks for, those that sh takes, and maybe
 // more.
-func (q *Query) segments(st *stream.Stream, sh *shardShare) segments {
-	x := &stretch{back: q.Reverse}
-	x.from, x.until = q.extent(st, seekBytes)
+func (q *Query) segments(st *stream.Stream, sh *shardShare) stream.Segments {
+	from, until := q.extent(st, seekBytes)
 	if sh != nil {
-		x.from = max(x.from, sh.from)
+		from = max(from, sh.from)
 	}
-	switch {
-	case x.from <= st.Head && x.until >= st.Size:
-		return st.Cursor(q.Reverse)
-	case q.Reverse:
-		x.cur = stream.CursorBefore(st, x.until)
-	default:
-		x.cur = stream.CursorFrom(st, x.from)
-		if g, ok := st.Before(x.from + 1); ok && g.End > x.from {
-			x.cur = stream.CursorFrom(st, g.Off)
-		}
-	}
-	return x
+	return st.Between(from, until, q.Reverse)
 }
 
 // extent returns between which offsets the segments of st lie that q asks for, bytes. Some

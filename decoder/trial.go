@@ -58,11 +58,11 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 	}
-	return t.overIf(t.out.Beyond >= maxBeyond)
+	return t.endIf(t.out.Beyond >= maxBeyond)
 }
 
-// overIf ends the trial where enough is known.
-func (t *trial) overIf(enough bool) error {
+// endIf ends the trial where enough is known.
+func (t *trial) endIf(enough bool) error {
 	if t.over = t.over || enough; t.over {
 		return errWhole
 	}
@@ -72,10 +72,10 @@ func (t *trial) overIf(enough bool) error {
 // contradicted ends the trial where the trace contradicts again.
 func (t *trial) contradicted(x *flow.Contradiction) error {
 	if x.Gap.Off < t.v.Begin || !x.Gap.Reason.Contradicts() || t.over {
-		return t.overIf(false)
+		return t.endIf(false)
 	}
 	t.out.Until = x.Gap.Time.Hi
-	return t.overIf(true)
+	return t.endIf(true)
 }
 
 // Flow counts what of b lies behind the visit (flow.Sink). It ends the walk where no more

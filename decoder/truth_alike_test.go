@@ -6,6 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
@@ -16,6 +17,55 @@ import (
 type alikeTwin struct {
 	code  func(dst []byte, addr uint64, at event.Epoch) int // what the decoder read
 	codes []sim.Code                                        // what CPUs fetched
+	// stated says whether the packets agree with claim i of got up to an address behind it that one
+	// states; nil: that is not asked.
+	stated func(got []step, i int) bool
+}
+
+// statedAt is stated, if that is asked.
+func (w *alikeTwin) statedAt(got []step, i int) bool { return w.stated != nil && w.stated(got, i) }
+
+// statedBy returns alikeTwin.stated for the flow of st.
+func (w *alikeTwin) statedBy(st *stream.Stream) func(got []step, i int) bool {
+	packets := packetsOf(st)
+	follow := func(got []step, from, to int) int {
+		path := make([]uint64, 0, to-from)
+		for _, x := range got[from:to] {
+			path = append(path, x.ip)
+		}
+		var b [16]byte
+		return from + packets.follow(path, got[from].off, func(k int, _ uint64) []isa.Insn {
+			var in isa.Insn
+			n := w.code(b[:], path[k], got[from+k].at)
+			if (x86.Decoder{}).Decode(&in, b[:n], path[k], isa.Mode64) != isa.OK {
+				return nil
+			}
+			return []isa.Insn{in}
+		})
+	}
+	begin, agree := -1, 0 // of the stretch looked at last
+	return func(got []step, i int) bool {
+		from, sure, end := i, i, i
+		for ; from > 0 && got[from-1].gap == nil; from-- {
+			if sure == from && got[from-1].v != flow.Ambiguous {
+				sure--
+			}
+		}
+		for ; end < len(got) && got[end].gap == nil; end++ {
+		}
+		if begin != from {
+			begin, agree = from, follow(got, from, end)
+		}
+		if agree > i {
+			return true
+		}
+		for n := sure; n <= i; n++ {
+			if (n == sure || got[n].off != got[n-1].off) && follow(got, n, end) > i {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // fact is what a trace tells of one instruction: an outcome, or where the flow went.

@@ -375,15 +375,18 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 					continue
 				}
 			}
-			if (cause == byInputs || w.built) && trouble == "" {
+			if (cause == byInputs || w.built && !twin.statedAt(got, i)) && trouble == "" {
 				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d: %s;", i, x.ip, x.v, x.off, k, len(want), why)
 				for j := max(0, k-3); j < min(len(want), k+5); j++ {
 					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
 				}
 			}
 		}
-		c.wrong[cause]++
-		free, fresh = true, false
+		if free, fresh = true, false; twin.statedAt(got, i) {
+			c.alike++
+		} else {
+			c.wrong[cause]++
+		}
 	}
 	return trouble
 }

@@ -202,8 +202,10 @@ func TestTruthVmlinux(t *testing.T) {
 // TestTruthVmlinuxLies would catch claims that rest on what the trace settled by wrong code of
 // which no table tells. Every eighth branch that boot toggled is in none. The wrong
 // code of these machines leaves gaps, and their claims are right only if what it settled is taken back.
+// Wrong claims count as alike where the packets agree with them past as many stated targets as doubt
+// goes back over. In the last machines the decoder has no others, and would have if contradictions took nothing back.
 func TestTruthVmlinuxLies(t *testing.T) {
-	for _, seed := range []uint64{41, 1289} {
+	for _, seed := range []uint64{41, 1289, 45, 85, 177, 232} {
 		truthVmlinux(t, seed, 1, 8)
 	}
 }
@@ -246,6 +248,9 @@ func truthVmlinux(t *testing.T, first, n uint64, lies int) {
 		var told []string
 		for c := range r.CPUs {
 			p.insns += len(r.CPUs[c].Insns)
+			if lies > 0 {
+				twin.stated = twin.statedBy(s.Streams()[c])
+			}
 			if msg := p.judge(w, twin, got[c], c); msg != "" {
 				told = append(told, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", seed, c, r.Config.Timing, r.Config.Work, msg))
 			}

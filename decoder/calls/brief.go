@@ -45,62 +45,80 @@ type folded struct{ n, insns uint64 }
 // call, or a brief call's return. The instructions and the verdict are of what ran in the
 // innermost call since the last time.
 func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (done bool) {
-	b := &c.briefs
-	var in *brief
-	if b.n > 0 {
-		in = &b.list[b.n-1]
-	}
 	switch k.Class {
 	case isa.Call, isa.CallInd:
-		p := c.placeOf(to)
-		switch {
-		case in != nil && in.hidden:
-			if p.function != in.function || p.first {
-				return false
-			}
-			c.ran(insns, v, k)
-			return true // a retpoline calls itself, to jump by a return
-		case !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || b.n == maxBrief || len(c.part.calls)+b.n >= maxCalls || c.stated == 0 || c.cycles != nil:
-			return false
-		}
-		c.ran(insns, v, k)
-		x := &b.list[b.n]
-		x.function, x.how, x.hidden, x.now, x.began = p.function, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
-		x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
-		b.n++
-		x.begun(c)
-		c.within(p.function)
-		return true
+		return callsBriefly(c, k, to, insns, v)
 	case isa.Return:
-		switch {
-		case in == nil:
-			return false
-		case in.hidden:
-			p := c.placeOf(to)
-			if !p.simple || b.awaits(c.part.calls, to.Addr) {
-				return false
-			}
-			c.ran(insns, v, k)
-			in.leadsTo(p.function, c)
-			c.within(p.function)
-			return true
-		case in.ret != to.Addr:
-			return false
-		}
-		c.ran(insns, v, k)
-		b.ends(c, Returned)
-		if b.n--; b.n > 0 {
-			c.within(b.list[b.n-1].function)
-		} else {
-			c.within(c.top.function)
-		}
-		if to.Addr-c.lo-1 >= c.inner || to.End-c.lo > c.size {
-			c.begins()
-			c.back(to.Addr, c.placeOf(to))
-		}
-		return true
+		return returnsBriefly(c, k, to, insns, v)
 	}
 	return false
+}
+
+// callsBriefly is briefly, where k ends with a call.
+func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict) (done bool) {
+	p := c.slot(to)
+	if p.block != to {
+		p = c.placeOf(to)
+	}
+	b := &c.briefs
+	n := b.n
+	if n > 0 && b.list[n-1].hidden {
+		if p.function != b.list[n-1].function || p.first {
+			return false
+		}
+		c.ran(insns, v, k)
+		return true // a retpoline calls itself, to jump by a return
+	}
+	if !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || n == maxBrief || len(c.part.calls)+n >= maxCalls || c.stated == 0 || c.cycles != nil {
+		return false
+	}
+	c.ran(insns, v, k)
+	f, x := p.function, &b.list[n]
+	x.function, x.how, x.hidden, x.now, x.began = f, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
+	x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
+	b.n = n + 1
+	if x.tag = 0; c.Brief {
+		x.begun(c)
+	}
+	c.within(f)
+	return true
+}
+
+// returnsBriefly is briefly, where k ends with a return.
+func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict) (done bool) {
+	b := &c.briefs
+	n := b.n - 1
+	if n < 0 {
+		return false
+	}
+	in := &b.list[n]
+	if in.hidden {
+		p := c.placeOf(to)
+		if !p.simple || b.awaits(c.part.calls, to.Addr) {
+			return false
+		}
+		c.ran(insns, v, k)
+		in.leadsTo(p.function, c)
+		c.within(p.function)
+		return true
+	}
+	if in.ret != to.Addr {
+		return false
+	}
+	c.prev = k
+	in.self += insns
+	in.verdict = max(in.verdict, v)
+	b.ends(c, Returned)
+	b.n = n
+	f := c.top.function
+	if n > 0 {
+		f = b.list[n-1].function
+	}
+	if c.within(f); to.Addr-c.lo-1 >= c.inner || to.End-c.lo > c.size {
+		c.begins()
+		c.back(to.Addr, c.placeOf(to))
+	}
+	return true
 }
 
 // awaits reports whether some call awaits a return to an address.

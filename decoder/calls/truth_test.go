@@ -63,7 +63,7 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 		x.Call = *c
 		*of = append(*of, x)
 	}
-	d = &doubts{tree, slices.Repeat([]bool{true}, n), slices.Repeat([]map[uint64]int{nil}, n), map[string][3]uint64{}, nil}
+	d = &doubts{tree, slices.Repeat([]bool{true}, n), slices.Repeat([]map[uint64]int{nil}, n), false, map[string][3]uint64{}, nil}
 	folds := map[string][3]uint64{}
 	d.folds = &calls.Tree{Session: s, Fold: true, OnEnd: func(c *calls.Call) { add(folds, c) }}
 	tree.OnEnd = func(c *calls.Call) {
@@ -77,6 +77,9 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 		t.Fatal(err)
 	}
 	tree.Close()
+	if d.stampsFall {
+		t.Error("stamps of a batch's ranges do not count up: the merger passes over what lies between two equal ones")
+	}
 	if d.folds.Close(); !maps.Equal(folds, d.sums) {
 		t.Errorf("calls, instructions and ns by function, folded and not:\n%v\n%v", folds, d.sums)
 	}
@@ -97,6 +100,8 @@ type doubts struct {
 	sure []bool           // there are no gaps, and neither ranges nor traps are ambiguous
 	ran  []map[uint64]int // how often each address was executed, or raised a breakpoint exception
 
+	stampsFall bool // a range has an earlier stamp than the one before it
+
 	sums  map[string][3]uint64 // by function
 	folds *calls.Tree          // with Tree.Fold
 }
@@ -113,6 +118,7 @@ func (d *doubts) note(b *decoder.Batch) {
 	}
 	for i := range b.Ranges {
 		x := &b.Ranges[i]
+		d.stampsFall = d.stampsFall || i > 0 && x.Stamp < b.Ranges[i-1].Stamp
 		addr := x.Block.Addr
 		for _, l := range x.Block.Lens[:x.N] {
 			d.ran[b.Stream][addr]++

@@ -166,7 +166,7 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 	x.tells(b)
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
-		if r.Block.Span == event.EveryEpoch || r.Block.Space != 0 {
+		if k := r.Block; k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
 			continue // no poke touches it
 		}
 		hits, known := c.hits[r.Block]

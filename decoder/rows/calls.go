@@ -12,8 +12,7 @@ type callTree struct {
 	tasks map[taskKey]*taskCalls
 	cpus  map[int]*cpuCalls // by stream
 	jumps []quietJump       // by slotOf
-	steps []*step           // see stepOf
-	made  int               // of steps
+	steps steps
 }
 
 // quietJump is a block at the end of which a jump leads to no function, or to a thunk that

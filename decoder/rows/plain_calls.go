@@ -46,7 +46,7 @@ func (l *branches) callsOf(b *flow.Batch, i, end int) (last int, err error) {
 			break
 		}
 		if depth, listed := t.take(s); listed {
-			list = append(list, plainCall{&s.row, b.Stamps[x.Stamp].Time, x.Verdict, depth})
+			list = append(list, plainCall{s.row, b.Stamps[x.Stamp].Time, x.Verdict, depth})
 		}
 	}
 	m.calls = list
@@ -57,8 +57,7 @@ func (l *branches) callsOf(b *flow.Batch, i, end int) (last int, err error) {
 }
 
 // keeps returns the calls of the thread that runs in the stream st now. It is nil where nothing
-// ran yet, and where steps do not tell when another thread runs: symbols do not say where the
-// kernel goes over to that.
+// ran yet. It is also nil where symbols do not say where the kernel goes over to another thread.
 func (c *callTree) keeps(m *Maker, st *Stream) *taskCalls {
 	cpu := c.cpus[st.Index]
 	if cpu == nil || st.Machine != nil || st.Guest != 0 || !m.names.switches(&Row{Stream: st}) {

@@ -17,9 +17,8 @@ type step struct {
 	thunk  bool // in one of its thunks
 	hidden bool // it calls a trampoline, which is no level of the tree
 	enters bool // it enters a function
-	listed bool // that is listed
 	ret    uint64
-	row    Row // of the call, but for its stream, time, verdict and depth
+	row    *Row // of the call, but for its stream, time, verdict and depth; nil: it is not listed
 }
 
 // stepKind says how a step is taken.
@@ -33,38 +32,52 @@ const (
 	stepJump
 )
 
-// stepBits says how many steps are kept, as a power of two. Each lies in one of stepWays
-// places.
-const (
-	stepBits = 15
-	stepWays = 4
-)
+// stepBits says how many steps are kept, as a power of two.
+const stepBits = 15
+
+// steps are those that are kept. They lie close together, since most are far from the last
+// one in time.
+type steps struct {
+	at   []uint16 // by hash, or behind that: an index in list from 1; 0: none
+	list []step
+}
 
 // stepOf returns what the branch at the end of x, a range of b, does, behind which the flow
-// went on at next.
+// went on at next. It is valid until the next call.
 func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, next uint64) *step {
-	k := x.Block
-	if c.steps == nil {
-		c.steps = make([]*step, 1<<stepBits)
-	}
-	at := (k.Addr ^ next<<1) * 0x9e3779b97f4a7c15 >> (64 - stepBits) &^ (stepWays - 1)
-	ways := c.steps[at : at+stepWays]
-	for _, s := range ways {
-		if s != nil && s.block == k && s.next == next {
+	t, k := &c.steps, x.Block
+	i := (k.Addr ^ next<<1) * 0x9e3779b97f4a7c15 >> (64 - stepBits - 1)
+	for n := 0; ; n++ {
+		if n >= len(t.at) {
+			t.at, t.list = make([]uint16, 2<<stepBits), make([]step, 0, 1<<10)
+			n = 0
+		}
+		at := t.at[i]
+		if at == 0 {
+			break
+		}
+		if s := &t.list[at-1]; s.block == k && s.next == next {
 			return s
 		}
+		i = (i + 1) & (2<<stepBits - 1)
 	}
-	s := m.newStep(branchRow(st, b, x), k, next)
-	copy(ways[1:], ways) // the newest comes first
-	ways[0] = s
-	s.row.Number = uint16(c.made % len(c.steps))
-	c.made++
+	if len(t.list) == 1<<stepBits-1 { // full
+		clear(t.at)
+		t.list = t.list[:0]
+		return c.stepOf(m, st, b, x, next)
+	}
+	t.list = append(t.list, m.newStep(branchRow(st, b, x), k, next))
+	t.at[i] = uint16(len(t.list))
+	s := &t.list[len(t.list)-1]
+	if s.row != nil {
+		s.row.Number = uint16(len(t.list) - 1)
+	}
 	return s
 }
 
 // newStep makes the step of k and next of the branch r.
-func (m *Maker) newStep(r Row, k *flow.Block, next uint64) *step {
-	s := &step{block: k, next: next, kernel: m.names.machine(&r).Kernel(r.IP), ret: r.IP + uint64(r.Len)}
+func (m *Maker) newStep(r Row, k *flow.Block, next uint64) step {
+	s := step{block: k, next: next, kernel: m.names.machine(&r).Kernel(r.IP), ret: r.IP + uint64(r.Len)}
 	switch {
 	case !m.names.leads(&r, k.Target, k.End, next), r.Transfer == TransferCond:
 		s.does = stepNothing
@@ -84,15 +97,17 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64) *step {
 		return s
 	}
 	s.enters = m.names.entry(&r)
-	s.listed = s.enters && m.lists(&r)
 	switch {
 	case s.enters && m.names.takesStack(&r):
 		s.does = stepAsRow
 	case s.does == stepJump && !s.enters:
 		s.does = stepNothing
 	}
-	s.row = asCall(&r)
-	s.row.Stream, s.row.Time, s.row.Verdict = nil, event.Time{}, flow.Certain
+	if s.enters && m.lists(&r) {
+		call := asCall(&r)
+		call.Stream, call.Time, call.Verdict = nil, event.Time{}, flow.Certain
+		s.row = &call
+	}
 	return s
 }
 
@@ -104,14 +119,14 @@ func (t *taskCalls) take(s *step) (depth int, listed bool) {
 	}
 	switch s.does {
 	case stepCall:
-		return c.enter(frame{s.ret, s.thunk, s.hidden}), s.listed
+		return c.enter(frame{s.ret, s.thunk, s.hidden}), s.row != nil
 	case stepReturn:
 		if c.leave(s.next) {
 			return 0, false
 		}
-		return c.goesTo(s.enters), s.listed
+		return c.goesTo(s.enters), s.row != nil
 	case stepJump:
-		return c.jumps(s.listed), s.listed
+		return c.jumps(s.row != nil), s.row != nil
 	}
 	return 0, false
 }

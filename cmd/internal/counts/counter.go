@@ -17,6 +17,7 @@ type Options struct {
 	Threads bool   // a table for each thread
 	Time    bool   // the time that passed, too
 	Runs    bool   // runs, too
+	Blocks  bool   // no edges, but where something has to pass a filter, or goes to several tables
 	Bare    bool   // no tables: only Gaps and Instructions, whatever else is set
 	Since   uint64 // gaps that ended before do not count, ns
 
@@ -165,13 +166,16 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	if c.o.Bare {
-		for _, r := range b.Ranges[from:to] {
-			if r.Verdict == decoder.Ambiguous {
-				c.Instructions.Ambiguous += uint64(r.N)
-			} else {
-				c.Instructions.N += uint64(r.N)
+		all, doubt := uint64(0), uint64(0)
+		list := b.Ranges[from:to]
+		for i := range list {
+			r := &list[i]
+			if all += uint64(r.N); r.Verdict == decoder.Ambiguous {
+				doubt += uint64(r.N)
 			}
 		}
+		c.Instructions.N += all - doubt
+		c.Instructions.Ambiguous += doubt
 		return
 	}
 	f.table.now = b.Stamps[b.Ranges[from].Stamp].Time.Likely()
@@ -179,7 +183,11 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		c.choose(f, b, from, to)
 		return
 	}
-	c.add(f, b.Ranges[from:to])
+	if c.o.Blocks {
+		c.blocks(f.table, b.Ranges[from:to])
+	} else {
+		c.add(f, b.Ranges[from:to])
+	}
 	if c.o.Runs {
 		f.runs(b.Ranges[from:to])
 	}

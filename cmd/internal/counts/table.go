@@ -28,6 +28,8 @@ type Table struct {
 	near  []*node // by a hash of the address: those asked for last
 	ways  []way   // the same of edges
 	nodes map[*decoder.Block]*node
+	// By numbers of their blocks: executions that nodes do not count yet.
+	tallies []tally
 	// Edges of which one end is ambiguous: how often they were.
 	doubts map[edgeEnds]uint64
 	// Where a branch led to an address at which an interrupt came before the first
@@ -202,6 +204,7 @@ func (r *Range) Whole() bool { return r.Insns == int(r.Block.N) }
 // Ranges returns what was executed, by address space, address, version and length. Time
 // stands at the longest range of a block.
 func (t *Table) Ranges() (list []Range) {
+	t.settle()
 	for _, x := range t.nodes {
 		var r rare
 		if x.rare != nil {
@@ -331,6 +334,7 @@ func Sum(list []*Table) *Table {
 
 // Add adds what o counted to t.
 func (t *Table) Add(o *Table) {
+	o.settle()
 	for b, x := range o.nodes {
 		t.now = x.seen
 		y := t.node(b)

@@ -12,8 +12,12 @@ import (
 
 // newPerfetto returns the sink of the format perfetto.
 func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
+	wants := j.wants
+	if j.filter.Given == "" {
+		wants = nil
+	}
 	return perfetto.New(j.session, w, perfetto.Options{
-		Depth: j.depth, Shortest: uint64(j.shortest), Wants: j.wants,
+		Depth: j.depth, Shortest: uint64(j.shortest), Wants: wants,
 		From: j.filter.Options.From, Until: j.filter.Options.Until, Crossed: j.crossings(),
 	}), nil
 }

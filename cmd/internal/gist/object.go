@@ -39,6 +39,8 @@ type Object struct {
 	TasksWithin  map[string]int    `json:"poke_tasks_within"`
 	Traps        uint64            `json:"traps"`
 	Functions    []function        `json:"functions"`
+
+	part bool // a time was asked for: TraceBytes is that of all times
 }
 
 // gapCount is the gaps of one reason.
@@ -66,6 +68,7 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 		GapReasons: []gapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{},
 		KindsWithin: map[string]int{}, TasksWithin: map[string]int{}, Functions: []function{},
 	}
+	j.part = only.From != 0 || only.Until != 0
 	j.From, j.Until = filter.Within(s, only.Streams, only.From, only.Until)
 	for v, n := range x.ByVerdict {
 		if n > 0 {
@@ -121,7 +124,11 @@ func (j *Object) Begin(w io.Writer) {
 	} else {
 		line("time", "the trace has none")
 	}
-	line("trace", "%d bytes in %d stream%s, of %d thread%s", j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"), j.Threads, ending(uint64(j.Threads), "", "s"))
+	form := "%d bytes in %d stream%s, of %d thread%s"
+	if j.part {
+		form = "%d bytes in %d stream%s, also from before and after; %d thread%s ran"
+	}
+	line("trace", form, j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"), j.Threads, ending(uint64(j.Threads), "", "s"))
 	line("instructions", "%d", j.Instructions)
 	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
 		if n := j.Verdicts[v.String()]; n > 0 || v == decoder.Certain || v == decoder.Ambiguous {

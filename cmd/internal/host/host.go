@@ -4,7 +4,11 @@ package host
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
 	"io"
+	"net"
 
 	"github.com/spf13/cobra"
 
@@ -63,4 +67,23 @@ func (h *Host) OpenPart(args []string, filters func(*decoder.Session) (*Filter, 
 		return nil, nil, err
 	}
 	return s, f, nil
+}
+
+// Loopback refuses an address that other machines can reach.
+func Loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return &decoder.CallError{What: fmt.Sprintf("--http %q: need an address and a port, as 127.0.0.1:8080", addr)}
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
+}
+
+// NewToken returns what a URL must have to be answered: 128 random bits, hex.
+func NewToken() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return hex.EncodeToString(b)
 }

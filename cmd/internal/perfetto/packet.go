@@ -2,6 +2,7 @@ package perfetto
 
 import (
 	"io"
+	"math"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -92,7 +93,7 @@ type writer struct {
 	out, packet, part, inner []byte
 	sequences                uint64
 	turns                    uint64 // of sequences
-	notes                    callNotes
+	notes                    *callNotes
 	err                      error
 }
 
@@ -180,7 +181,7 @@ func (w *writer) emit(s *sequence, e *trackEvent) {
 		p = uintField(p, eventName, id)
 	}
 	if e.kind == counter {
-		p = protowire.AppendFixed64(protowire.AppendTag(p, eventCounter, protowire.Fixed64Type), bits(e.value))
+		p = protowire.AppendFixed64(protowire.AppendTag(p, eventCounter, protowire.Fixed64Type), math.Float64bits(e.value))
 	}
 	for i := range e.notes {
 		p = w.annotate(p, &e.notes[i])

@@ -117,9 +117,6 @@ func New(s *decoder.Session, w io.Writer, o Options) *Sink {
 	return k
 }
 
-// bits is v as protobuf has it.
-func bits(v float64) uint64 { return math.Float64bits(v) }
-
 // begin describes the tracks that all others lie in.
 func (k *Sink) begin() {
 	k.begun = true
@@ -162,8 +159,8 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	}
 	c := &k.cpus[b.Stream]
 	k.order.goes(b)
-	stamp, n, in := ^uint32(0), 0, false
-	for i := 0; i <= len(b.Ranges); i++ {
+	stamp, in := ^uint32(0), false
+	for i, n := 0, 0; ; {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			k.order.at = [2]int{i, n}
 			k.note(b.Stream, &b.Notes[n])
@@ -179,18 +176,40 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 			in = k.o.holds(b.Stamps[stamp].Time)
 			k.moment(b.Stream, &b.Stamps[stamp], in)
 		}
-		c.insns += uint64(x.N)
 		if is := in && x.Verdict == decoder.Ambiguous; is != c.ambiguous {
 			c.ambiguous = is
 			k.order.at = [2]int{i, n}
 			k.doubt(b.Stream, x, b.Stamps[stamp].Time)
 		}
+		end := len(b.Ranges)
+		if n < len(b.Notes) {
+			end = b.Notes[n].At
+		}
+		insns, more := alike(b.Ranges[i:end])
+		c.insns += insns
+		i += more
 	}
 	k.catchUp()
 	if k.order.batch = nil; k.order.err != nil {
 		return k.order.err
 	}
 	return k.w.err
+}
+
+// alike returns how many of list, which is not empty, have the first one's stamp, and are ambiguous or
+// not as that is, and how many instructions these are. It stays out of line, where all it needs is in registers.
+//
+//go:noinline
+func alike(list []decoder.BatchRange) (insns uint64, n int) {
+	stamp, doubt := list[0].Stamp, list[0].Verdict == decoder.Ambiguous
+	for i := range list {
+		x := &list[i]
+		if x.Stamp != stamp || (x.Verdict == decoder.Ambiguous) != doubt {
+			return insns, i
+		}
+		insns += uint64(x.N)
+	}
+	return insns, len(list)
 }
 
 // moment takes the time on a stream: who runs, and how fast. in says whether it is wanted.

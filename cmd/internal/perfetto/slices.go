@@ -2,6 +2,7 @@ package perfetto
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -19,32 +20,96 @@ const (
 	tagNote      = eventAnnotations<<3 | 2
 )
 
-// slices is the parts of packets of a track's slices.
+// slices is what packets of a track's slices begin with, for the time of the last one.
 type slices struct {
-	head       []byte // the sequence, and that its names count
-	begin, end []byte // the type of the event, and its track
+	time       uint64 // ns
+	head       []byte // behind the time: the sequence, and that its names count
+	track      []byte // behind the type of the event
+	begin, end opening
 }
 
-// newSlices returns the parts of a track's packets.
+// opening is what a packet begins with, up to the first byte that differs from packet to packet.
+type opening struct {
+	b     [maxOpening]byte
+	n     int
+	event int // where the length of the event stands; that of the packet is at 1
+	note  int // where the length of the first note stands
+}
+
+// maxOpening is how long an opening is at most, bytes; what follows is as long at most.
+const maxOpening = 96
+
+// newSlices returns the beginnings of a track's packets.
 func newSlices(s *sequence, track uint64) slices {
-	return slices{
-		head:  uintField(uintField(nil, packetSequence, s.id), packetFlags, flagsNeeds),
-		begin: uintField(uintField(nil, eventType, sliceBegin), eventTrack, track),
-		end:   uintField(uintField(nil, eventType, sliceEnd), eventTrack, track),
+	x := slices{head: uintField(uintField(nil, packetSequence, s.id), packetFlags, flagsNeeds), track: uintField(nil, eventTrack, track)}
+	x.at(0)
+	return x
+}
+
+// goesTo has s begin packets of a time, ns.
+func (s *slices) goesTo(time uint64) {
+	if sizeOf(time) == sizeOf(s.time) {
+		n := binary.PutUvarint(s.begin.b[timeAt:], time)
+		s.time = time
+		copy(s.end.b[timeAt:], s.begin.b[timeAt:timeAt+n])
+		return
+	}
+	s.at(time)
+}
+
+// timeAt is where the time stands in an opening.
+const timeAt = 3
+
+// sizeOf returns how many bytes v has in a packet.
+func sizeOf(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// at makes the beginnings, for a time, ns.
+func (s *slices) at(time uint64) {
+	s.time = time
+	for _, o := range []struct {
+		*opening
+		kind uint64
+	}{{&s.begin, sliceBegin}, {&s.end, sliceEnd}} {
+		b := append(o.b[:0], tagPacket, 0, tagTimestamp)
+		b = append(binary.AppendUvarint(b, time), s.head...)
+		b = append(b, tagEvent, 0)
+		o.event = len(b) - 1
+		b = append(uintField(b, eventType, o.kind), s.track...)
+		if o.kind == sliceBegin {
+			b = append(b, tagName)
+		} else {
+			b = append(b, tagNote, 0)
+			o.note = len(b) - 1
+			b = append(b, instructionsNote...)
+		}
+		o.n = len(b)
 	}
 }
 
-// open begins a packet of s in w.out. It returns where its length stands, and that of its event.
-func (w *writer) open(s *slices, time uint64) (packet, event int) {
-	b := append(w.out, tagPacket, 0, tagTimestamp)
-	packet = len(w.out) + 1
-	b = append(binary.AppendUvarint(b, time), s.head...)
-	w.out = append(b, tagEvent, 0)
-	return packet, len(w.out) - 1
+// open begins a packet in w.out with o. It returns where that is, and what follows in it.
+func (w *writer) open(o *opening) (packet int, more []byte) {
+	packet = len(w.out)
+	if cap(w.out)-packet < 2*maxOpening {
+		w.out = append(make([]byte, 0, max(2*cap(w.out), writeBytes+4*maxOpening)), w.out...)
+	}
+	b := w.out[packet : packet+2*maxOpening]
+	*(*[maxOpening]byte)(b) = o.b
+	return packet, b[o.n:]
 }
 
-// shut ends what is open: the length of what lies behind at is written there.
-func (w *writer) shut(at int) {
+// shut ends a packet that begins at a place with o and has n bytes behind that.
+func (w *writer) shut(packet int, o *opening, n int) {
+	n += o.n
+	w.out = w.out[:packet+n]
+	w.long(packet + o.event)
+	w.long(packet + 1)
+	if len(w.out) >= writeBytes {
+		w.flush()
+	}
+}
+
+// long writes the length of what lies behind a place there.
+func (w *writer) long(at int) {
 	n := len(w.out) - at - 1
 	if n < 1<<7 {
 		w.out[at] = byte(n)
@@ -56,54 +121,44 @@ func (w *writer) shut(at int) {
 
 // sliceBegins writes that a call begins. name is the number of its name.
 func (w *writer) sliceBegins(s *slices, time, name uint64) {
-	packet, event := w.open(s, time)
-	w.out = binary.AppendUvarint(append(append(w.out, s.begin...), tagName), name)
-	w.shut(event)
-	w.shut(packet)
-	if len(w.out) >= writeBytes {
-		w.flush()
+	if time != s.time {
+		s.goesTo(time)
 	}
+	packet, b := w.open(&s.begin)
+	w.shut(packet, &s.begin, binary.PutUvarint(b, name))
 }
 
 // sliceEnds writes that a call ends.
 func (w *writer) sliceEnds(s *slices, time uint64, c *calls.Call) {
-	packet, event := w.open(s, time)
-	w.out = append(append(w.out, s.end...), tagNote, 0)
-	at := len(w.out) - 1
-	w.out = binary.AppendUvarint(append(w.out, w.notes.insns...), c.Insns)
-	w.shut(at)
-	w.out = append(append(w.out, w.notes.verdict(c.Verdict)...), w.notes.ended(c.Ended)...)
-	w.shut(event)
-	w.shut(packet)
-	if len(w.out) >= writeBytes {
-		w.flush()
+	if time != s.time {
+		s.goesTo(time)
 	}
+	o := &s.end
+	packet, b := w.open(o)
+	n := binary.PutUvarint(b, c.Insns)
+	w.out[:packet+o.n][packet+o.note] = byte(o.n - o.note - 1 + n)
+	n += copy(b[n:], w.notes[c.Verdict][c.Ended])
+	w.shut(packet, o, n)
 }
 
-// callNotes is what stands at the end of slices.
-type callNotes struct {
-	insns    []byte                        // the name, and the tag of the number that follows
-	verdicts [decoder.Ambiguous + 1][]byte // whole notes
-	ways     [calls.AtEnd + 1][]byte       // the same of how a call ended
-}
+// instructionsNote is the name of a note, and the tag of the number that follows.
+var instructionsNote = append(stringField(nil, annotationName, "instructions"), annotationUint<<3)
+
+// callNotes is the notes at the end of slices: of a verdict, and of how a call ended.
+type callNotes [decoder.Ambiguous + 1][calls.AtEnd + 1][]byte
 
 // newCallNotes returns notes.
-func newCallNotes() (n callNotes) {
-	n.insns = append(stringField(nil, annotationName, "instructions"), annotationUint<<3)
+func newCallNotes() *callNotes {
+	var n callNotes
 	var w writer
-	for v := range n.verdicts {
-		x := textNote("verdict", decoder.Verdict(v).String())
-		n.verdicts[v] = w.annotate(nil, &x)
+	for v := range n {
+		for i := range n[v] {
+			verdict, ended := textNote("verdict", decoder.Verdict(v).String()), textNote("ended", calls.Way(i).String())
+			n[v][i] = w.annotate(w.annotate(nil, &verdict), &ended)
+		}
 	}
-	for i := range n.ways {
-		x := textNote("ended", calls.Way(i).String())
-		n.ways[i] = w.annotate(nil, &x)
-	}
-	return n
+	return &n
 }
-
-func (n *callNotes) verdict(v decoder.Verdict) []byte { return n.verdicts[v] }
-func (n *callNotes) ended(w calls.Way) []byte         { return n.ways[w] }
 
 // nameCache finds numbers of functions' names in the sequence that they were asked for last.
 type nameCache []struct{ turn, id uint64 }

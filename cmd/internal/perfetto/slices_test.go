@@ -18,6 +18,7 @@ func TestSlices(t *testing.T) {
 				fast, slow := writer{notes: newCallNotes()}, writer{}
 				s := sequence{id: track, names: map[string]uint64{"f": 300}}
 				parts := newSlices(&s, track)
+				parts.goesTo(time ^ 1) // the time before has mostly as many bytes
 				c := &calls.Call{Insns: insns, Verdict: decoder.Unconfirmed, Ended: calls.AtEnd}
 				fast.sliceBegins(&parts, time, 300)
 				fast.sliceEnds(&parts, time, c)
@@ -33,7 +34,7 @@ func TestSlices(t *testing.T) {
 	}
 	long := writer{out: []byte{0}}
 	long.out = append(long.out, strings.Repeat("x", 128)...)
-	if long.shut(0); !bytes.HasPrefix(long.out, []byte{0x80, 1, 'x'}) || len(long.out) != 130 {
+	if long.long(0); !bytes.HasPrefix(long.out, []byte{0x80, 1, 'x'}) || len(long.out) != 130 {
 		t.Errorf("128 bytes begin with %x, %d in all", long.out[:3], len(long.out))
 	}
 }

@@ -18,17 +18,18 @@ func (k *Sink) thread(c *calls.Call) *thread {
 	if k.o.Depth > 0 && c.Depth >= k.o.Depth || k.o.Wants != nil && !k.o.Wants(c) {
 		return nil
 	}
+	if t := k.recent[c.Stream.Index]; t != nil && t.key.tid == c.TID {
+		return t // of those that are not known each stream has its own
+	}
 	key := threadKey{c.TID, -1}
 	if c.TID <= 0 {
 		key.stream = c.Stream.Index
 	}
-	t := k.recent[c.Stream.Index]
-	if t == nil || t.key != key {
-		if t = k.threads[key]; t == nil {
-			t = k.newThread(key, c)
-		}
-		k.recent[c.Stream.Index] = t
+	t := k.threads[key]
+	if t == nil {
+		t = k.newThread(key, c)
 	}
+	k.recent[c.Stream.Index] = t
 	return t
 }
 

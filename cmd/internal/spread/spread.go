@@ -14,8 +14,8 @@ import (
 //
 // What is read comes behind Settle.
 type Spread struct {
-	zeros       uint64 // how often 0 came
-	last, again uint64 // the number that came last, and how often it came in a row
+	zeros  uint64     // how often 0 came
+	recent [4]counted // numbers that came lately, by their hash, and how often they came since
 
 	N, Sum      uint64
 	Least, Most uint64 // 0 where N is
@@ -37,33 +37,36 @@ const (
 	maxCounts = 4096
 )
 
-// Take takes a number so many times. 0, and numbers that come in a row, are counted first.
+// Take takes a number so many times. 0, and numbers that come again and again, are counted first.
 func (s *Spread) Take(n, times uint64) {
-	switch {
-	case n == 0:
+	if n == 0 {
 		s.zeros += times
-	case n == s.last:
-		s.again += times
-	default:
-		s.put()
-		s.last, s.again = n, times
+		return
 	}
+	r := &s.recent[n*0x9e3779b97f4a7c15>>62]
+	if r.n != n {
+		s.put(*r)
+		*r = counted{n: n}
+	}
+	r.count += times
 }
 
 // Settle takes in what was counted first.
 func (s *Spread) Settle() {
-	s.put()
-	s.last, s.again, s.zeros = 0, s.zeros, 0
-	s.put()
+	for i := range s.recent {
+		s.put(s.recent[i])
+		s.recent[i] = counted{}
+	}
+	s.put(counted{0, s.zeros})
+	s.zeros = 0
 }
 
-// put takes in the numbers that came last.
-func (s *Spread) put() {
-	n, count := s.last, s.again
+// put takes in a number, as often as it came.
+func (s *Spread) put(c counted) {
+	n, count := c.n, c.count
 	if count == 0 {
 		return
 	}
-	s.again = 0
 	if s.N == 0 || n < s.Least {
 		s.Least = n
 	}

@@ -74,6 +74,9 @@ func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(
 func newCallRows(columns []column) *callRows {
 	x := &callRows{columns: (*[numColumns]column)(columns), threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
 	for i := range columns {
+		if Tables[tableCalls].Columns[i].Kind == Time {
+			continue
+		}
 		k, ok := shared[i]
 		if !ok {
 			k = numShared + i
@@ -118,10 +121,10 @@ func (g *rowGroup) call(c *calls.Call) {
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	columns[columnTime].stays(i, c.Begin.Lo)
-	columns[columnTimeMax].stays(i, min(c.Begin.Hi, math.MaxInt64))
-	columns[columnEnd].stays(i, c.End.Lo)
-	columns[columnEndMax].stays(i, min(c.End.Hi, math.MaxInt64))
+	columns[columnTime].takeTime(c.Begin.Lo)
+	columns[columnTimeMax].takeTime(min(c.Begin.Hi, math.MaxInt64))
+	columns[columnEnd].takeTime(c.End.Lo)
+	columns[columnEndMax].takeTime(min(c.End.Hi, math.MaxInt64))
 	columns[columnCaller].has(i, c.From)
 	columns[columnDepth].has(i, uint64(c.Depth))
 	columns[columnTotal].has(i, total)
@@ -141,14 +144,6 @@ func (c *column) has(row uint16, n uint64) {
 	c.ids[row] = c.find(n)
 }
 
-// stays is has, where it often is the number of the row before.
-func (c *column) stays(row uint16, n uint64) {
-	if n != c.last.N || row == 0 {
-		c.last.N, c.lastID = n, c.find(n)
-	}
-	c.ids[row] = c.lastID
-}
-
 // adds adds what a key's next number stands for, and returns it: values are those of the key's
 // columns in their order.
 func (g *rowGroup) adds(k int, values ...Value) uint16 {
@@ -159,7 +154,7 @@ func (g *rowGroup) adds(k int, values ...Value) uint16 {
 		c, v := &g.columns[i], values[0]
 		values = values[1:]
 		id := uint16(0)
-		if c.text {
+		if c.kind == Text {
 			id = uint16(c.idOf(v.S))
 		} else {
 			id = c.find(v.N)

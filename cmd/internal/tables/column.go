@@ -9,11 +9,12 @@ import (
 // column is a column of a row group that is filled: the rows whose value is not that of the row
 // before. Values have numbers, and stand in a dictionary.
 //
-// A column of calls has no changes: key says which rows have which value.
+// A column of calls has no changes: key says which rows have which value. One of times has
+// neither, nor a dictionary.
 type column struct {
-	text    bool
-	last    Value  // of the row before
-	lastID  uint16 // its number, in a column of calls
+	kind    Kind
+	times   []uint64 // by row, in a column of times
+	last    Value    // of the row before
 	changes []change
 
 	// The dictionary of numbers. One more than its index is in small, where a number is small,
@@ -59,7 +60,7 @@ const hintBits = 12
 // forget empties c and keeps its memory.
 func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
-	c.lut, c.mixed = c.lut[:0], false
+	c.lut, c.mixed, c.times = c.lut[:0], false, c.times[:0]
 	if c.small != nil {
 		clear(c.small[:])
 	}
@@ -70,20 +71,22 @@ func (c *column) forget() {
 
 // distinct returns how many values differ.
 func (c *column) distinct() int {
-	if c.text {
+	if c.kind == Text {
 		return len(c.byText)
 	}
 	return len(c.numbers)
 }
 
 // begin makes c ready for its first row.
-func (c *column) begin(text bool) {
-	if c.text = text; text {
+func (c *column) begin(kind Kind) {
+	switch c.kind = kind; kind {
+	case Time:
+	case Text:
 		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
-		return
+	default:
+		c.small = new([smallNumbers]uint32)
+		c.grow()
 	}
-	c.small = new([smallNumbers]uint32)
-	c.grow()
 }
 
 // changed notes that a row has the value with a number.
@@ -180,7 +183,7 @@ func (c *column) idOf(s string) uint32 {
 
 // dictionary appends the values to b as a PLAIN page has them.
 func (c *column) dictionary(b []byte) []byte {
-	if c.text {
+	if c.kind == Text {
 		return append(b, c.texts...)
 	}
 	for _, n := range c.numbers {

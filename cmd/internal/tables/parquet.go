@@ -12,8 +12,8 @@ import (
 
 // parquet writes a file for each table in Apache Parquet's format (parquet-format 2.10:
 // README.md, Encodings.md, Compression.md, parquet.thrift). All columns are required, and go
-// by a dictionary for each row group. Pages are packed by zstd. A row group that is full is
-// written by another goroutine, while the next one fills.
+// by a dictionary for each row group, but times. Pages of dictionaries are packed by zstd. A row group
+// that is full is written by another goroutine, while the next one fills.
 type parquet struct {
 	*files
 	most   int // rows of a row group; rowsPerGroup at most
@@ -61,8 +61,8 @@ const (
 	convertedUTF8, convertedUint64        = 0, 14
 	convertedInt64                        = 18
 	encodingPlain, encodingRLE            = 0, 3
-	encodingDictionary                    = 8
-	codecZstd                             = 6
+	encodingDelta, encodingDictionary     = 5, 8
+	codecNone, codecZstd                  = 0, 6
 	pageData, pageDictionary              = 0, 2
 	logicalString, logicalTime, unitNanos = 1, 8, 3
 	parquetMagic                          = "PAR1"
@@ -74,7 +74,7 @@ func NewParquet(dir string, of Choice) (Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, f.end(err)
 	}
@@ -118,7 +118,9 @@ func (p *parquet) call(c *calls.Call) error {
 func (p *parquet) Row(table int, row []Value) error {
 	g := p.toFill(table)
 	for i := range row {
-		if c := &g.columns[i]; c.text {
+		if c := &g.columns[i]; c.kind == Time {
+			c.takeTime(row[i].N)
+		} else if c.kind == Text {
 			if row[i].S != c.last.S || g.rows == 0 {
 				c.takeText(g.rows, &row[i])
 			}
@@ -153,7 +155,7 @@ func (p *parquet) newGroup(table int) *rowGroup {
 	}
 	g := &rowGroup{table: table, columns: make([]column, len(Tables[table].Columns))}
 	for i := range g.columns {
-		g.columns[i].begin(Tables[table].Columns[i].Kind == Text)
+		g.columns[i].begin(Tables[table].Columns[i].Kind)
 	}
 	if table == tableCalls {
 		g.calls = newCallRows(g.columns)
@@ -207,30 +209,38 @@ func (p *parquet) group(x *rowGroup) {
 // chunk writes a column of a row group, and its ColumnChunk to g.
 func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	t, c := &p.tables[x.table], &x.columns[i]
-	begun := t.off
-	p.data = c.dictionary(p.data[:0])
-	plain := p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
+	begun, plain := t.off, int64(0)
+	physical, codec, encodings := int64(typeInt64), int64(codecZstd), []int64{encodingPlain, encodingDictionary}
+	switch c.kind {
+	case Time:
+		codec, encodings = codecNone, []int64{encodingDelta}
+	case Text:
+		physical = typeBytes
+		fallthrough
+	default:
+		p.data = c.dictionary(p.data[:0])
+		plain = p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
+	}
 	first := t.off
 	plain += p.values(x, c)
-	physical := int64(typeInt64)
-	if c.text {
-		physical = typeBytes
-	}
 	g.begin(0)
 	g.number(2, typeI64, begun)
 	g.begin(3)
 	g.number(1, typeI32, physical)
-	g.list(2, typeI32, 2)
-	g.value(encodingPlain)
-	g.value(encodingDictionary)
+	g.list(2, typeI32, len(encodings))
+	for _, e := range encodings {
+		g.value(e)
+	}
 	g.list(3, typeBinary, 1)
 	g.bytes(Tables[x.table].Columns[i].Name)
-	g.number(4, typeI32, codecZstd)
+	g.number(4, typeI32, codec)
 	g.number(5, typeI64, int64(x.rows))
 	g.number(6, typeI64, plain)
 	g.number(7, typeI64, t.off-begun)
 	g.number(9, typeI64, first)
-	g.number(11, typeI64, begun)
+	if first > begun {
+		g.number(11, typeI64, begun)
+	}
 	g.stop()
 	g.stop()
 }
@@ -238,12 +248,15 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 // values writes the data page of a column, and returns its size as page does.
 func (p *parquet) values(x *rowGroup, c *column) int64 {
 	k := c.key
-	if k == nil {
+	switch {
+	case c.kind == Time:
+		p.data = timesPage(p.data[:0], c.times)
+		return p.page(x.table, p.data, pageData, x.rows, encodingDelta)
+	case k == nil:
 		p.ids = c.expanded(p.ids[:0], x.rows)
 		p.data = packedNumbers(p.data[:0], p.ids, c.distinct())
 		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
-	}
-	if !c.mixed && len(k.packed) > 0 {
+	case !c.mixed && len(k.packed) > 0:
 		p.write(x.table, k.packed)
 		return int64(k.plain)
 	}
@@ -257,7 +270,11 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 
 // page writes a page of n values and returns its size before packing, with its header.
 func (p *parquet) page(table int, data []byte, kind int64, n int, encoding int64) int64 {
-	p.packed = p.zip.EncodeAll(data, p.packed[:0])
+	if p.packed = p.packed[:0]; encoding == encodingDelta {
+		p.packed = append(p.packed, data...)
+	} else {
+		p.packed = p.zip.EncodeAll(data, p.packed)
+	}
 	h := &p.head
 	h.b, h.last = h.b[:0], 0
 	h.number(1, typeI32, kind)

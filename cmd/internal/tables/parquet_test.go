@@ -39,7 +39,7 @@ func TestPackedNumbers(t *testing.T) {
 func TestColumn(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		var c column
-		c.begin(text)
+		c.begin(map[bool]Kind{true: Text, false: Int}[text])
 		for range 2 {
 			var want []Value
 			for i := range 3000 {
@@ -160,7 +160,7 @@ func every(t *testing.T) Choice {
 // TestColumnUTF8 would catch a text that is no UTF-8, which readers of Parquet refuse.
 func TestColumnUTF8(t *testing.T) {
 	var c column
-	c.begin(true)
+	c.begin(Text)
 	c.takeText(0, &Value{S: "a\xffb"})
 	if got := string(c.dictionary(nil)[4:]); got != "a\uFFFDb" {
 		t.Errorf("%q", got)

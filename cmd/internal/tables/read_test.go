@@ -64,8 +64,11 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	page := func(at int64) (head item, data []byte) {
+	page := func(at, codec int64) (head item, data []byte) {
 		head, rest := readItem(b[at:], typeStruct)
+		if codec == codecNone {
+			return head, rest[:head.under[3].n]
+		}
 		data, err := z.DecodeAll(rest[:head.under[3].n], nil)
 		if err != nil || len(data) != int(head.under[2].n) {
 			t.Fatalf("%s: a page at %d: %d bytes, want %d: %v", path, at, len(data), head.under[2].n, err)
@@ -79,7 +82,17 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 		rows += group.under[3].n
 		for i := range columns {
 			x := group.under[1].under[i].under[3]
-			_, data := page(x.under[11].n)
+			if x.under[2].under[0].n == encodingDelta {
+				head, data := page(x.under[9].n, x.under[4].n)
+				if from, ok := x.under[11]; ok || head.under[5].under[2].n != encodingDelta {
+					t.Errorf("%s: %s has a dictionary at %d", path, Tables[table].Columns[i].Name, from.n)
+				}
+				for _, n := range readDeltas(t, data, int(head.under[5].under[1].n)) {
+					columns[i] = append(columns[i], strconv.FormatInt(n, 10))
+				}
+				continue
+			}
+			_, data := page(x.under[11].n, x.under[4].n)
 			values := readDictionary(data, Tables[table].Columns[i].Kind)
 			if seen := map[string]bool{}; true {
 				for _, v := range values {
@@ -89,7 +102,7 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 					seen[v] = true
 				}
 			}
-			head, data := page(x.under[9].n)
+			head, data := page(x.under[9].n, x.under[4].n)
 			for _, id := range readNumbers(t, data, int(head.under[5].under[1].n)) {
 				columns[i] = append(columns[i], values[id])
 			}
@@ -157,6 +170,50 @@ func readNumbers(t *testing.T, b []byte, n int) (ids []uint64) {
 func repeated(v uint64, n int) (list []uint64) {
 	for range n {
 		list = append(list, v)
+	}
+	return list
+}
+
+// readDeltas reads n numbers by DELTA_BINARY_PACKED, of any block.
+func readDeltas(t *testing.T, b []byte, n int) (list []int64) {
+	t.Helper()
+	number := func() int {
+		v, k := binary.Uvarint(b)
+		b = b[k:]
+		return int(v)
+	}
+	signed := func() int64 {
+		v, k := binary.Varint(b)
+		b = b[k:]
+		return v
+	}
+	block, parts, all := number(), number(), number()
+	list = append(list, signed())
+	if all != n || block%128 != 0 || block/parts%32 != 0 {
+		t.Errorf("%d numbers, want %d; blocks of %d in %d parts", all, n, block, parts)
+	}
+	for len(list) < n {
+		least, widths := signed(), b[:parts]
+		b = b[parts:]
+		for _, w := range widths {
+			if w > 0 && len(list) >= n {
+				t.Errorf("a part behind the last number has %d bits", w)
+			}
+			for i := range block / parts {
+				d := uint64(0)
+				for bit := range int(w) {
+					at := i*int(w) + bit
+					d |= uint64(b[at/8]>>(at%8)&1) << bit
+				}
+				if len(list) < n {
+					list = append(list, list[len(list)-1]+least+int64(d))
+				}
+			}
+			b = b[block/parts*int(w)/8:]
+		}
+	}
+	if len(b) > 0 {
+		t.Errorf("%d bytes behind %d numbers", len(b), n)
 	}
 	return list
 }

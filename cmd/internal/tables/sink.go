@@ -47,7 +47,7 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
-		k.counter = counts.New(s, f, counts.Options{CPUs: true})
+		k.counter = counts.New(s, f, counts.Options{CPUs: true, Blocks: true})
 	}
 	return k
 }
@@ -163,7 +163,7 @@ func (k *Sink) take(r *rows.Row) error {
 // call takes a call that has ended.
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
-	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
+	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Given != "" && k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
 		return
 	}
 	if k.calls != nil {

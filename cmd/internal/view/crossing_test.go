@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,11 +22,7 @@ func TestPageCrossing(t *testing.T) {
 	testsize.OnlyFull(t)
 	data := testsize.Recordings(t)
 	b := chromium.Open(t)
-	list := []string{"tracepoints-coarse"}
-	if os.Getenv("PTDECODE_FULL") == "all" {
-		list = append(list, "tracepoints")
-	}
-	for _, name := range list {
+	for _, name := range []string{"tracepoints", "tracepoints-coarse"} {
 		v := serveReal(t, decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86", name, "perf.data")})
 		n, x := trapped(t, v)
 		b.Show("about:blank")
@@ -54,8 +49,7 @@ func TestPageCrossing(t *testing.T) {
 		k.does("/", "the search", "document.activeElement.id === 'query'")
 		b.Call("Input.insertText", map[string]any{"text": "vfs_read"}, nil)
 		k.does("Enter", "what was found", "[...document.querySelectorAll('ul.found button')].some((e) => e.textContent.includes('vfs_read'))")
-		b.Click("the function", "[...document.querySelectorAll('ul.found button')].find((e) => e.textContent.includes('vfs_read'))")
-		b.Wait("its place", looked+" && document.getElementById('now') !== null")
+		b.ClickUntil("the function", "[...document.querySelectorAll('ul.found button')].find((e) => e.textContent.includes('vfs_read'))", looked+" && document.getElementById('now') !== null")
 		now := b.Eval("document.getElementById('now').textContent")
 		b.Call("Page.reload", nil, nil)
 		b.Wait(name+": the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", now))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 )
 
@@ -14,7 +15,7 @@ import (
 // this machine itself. It prints to out the URL that they lie below, which has a token, and
 // where open is set opens a browser there.
 func Show(ctx context.Context, out io.Writer, addr string, open bool, pages http.Handler) error {
-	if err := loopback(addr); err != nil {
+	if err := host.Loopback(addr); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", addr)
@@ -22,7 +23,7 @@ func Show(ctx context.Context, out io.Writer, addr string, open bool, pages http
 		return fmt.Errorf("--http %s: %w", addr, err)
 	}
 	v := &server{addr: l.Addr().String(), mux: http.NewServeMux()}
-	below := "/" + newToken()
+	below := "/" + host.NewToken()
 	v.mux.Handle("GET "+below+"/", http.StripPrefix(below, pages))
 	url := "http://" + v.addr + below + "/"
 	if _, err := fmt.Fprintln(out, url); err != nil {

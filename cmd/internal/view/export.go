@@ -18,7 +18,10 @@ const (
 )
 
 // exporter writes files instead of answers.
-type exporter struct{ *server }
+type exporter struct {
+	*server
+	most uint64 // instructions in a page
+}
 
 // answers is what an exported page knows: what the server would answer.
 type answers struct {
@@ -48,15 +51,18 @@ func (v exporter) gatherAnswers(ctx context.Context, from, until uint64) (*answe
 	rec.From, rec.Until, rec.Command = from, until, v.call("view", "--export", "page.html", "--time", v.rec.span(from, until))
 	a := &answers{Recording: &rec, Poke: map[int]any{}, Steps: map[int]any{}, Function: map[string]*function{}}
 	h := newHistogram(v.server, from, until, (until-from)/2000+1, 2001)
-	q := decoder.Query{Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}
-	if err := v.flow(asked(ctx), q, h); err != nil {
+	q, err := v.within(from, until)
+	if err == nil {
+		err = v.flow(asked(ctx), q, h)
+	}
+	if err != nil {
 		return nil, err
 	}
 	h.end()
 	a.Density = h.density(from, until)
 	a.Density.Done, a.Density.Part, a.Density.Command = true, 1, v.summaryCall(from, until)
-	if a.Density.Total > exportSteps {
-		return nil, &decoder.CallError{What: fmt.Sprintf("--export: %d instructions ran in the window, at most %d fit in a page; make --time shorter", a.Density.Total, exportSteps)}
+	if a.Density.Total > v.most {
+		return nil, &decoder.CallError{What: fmt.Sprintf("--export: %d instructions ran in the window, at most %d fit in a page; make --time shorter", a.Density.Total, v.most)}
 	}
 	return a, v.gatherWindow(ctx, a, from, until)
 }

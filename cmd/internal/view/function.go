@@ -207,6 +207,7 @@ type caller1 struct {
 type took struct {
 	Min    uint64 `json:"min"`
 	Median uint64 `json:"median"`
+	Mean   uint64 `json:"mean"`
 	P99    uint64 `json:"p99"`
 	Max    uint64 `json:"max"`
 	Sum    uint64 `json:"sum"`
@@ -216,7 +217,7 @@ func tookOf(s *spread.Spread) *took {
 	if s.Settle(); s.N == 0 {
 		return nil
 	}
-	return &took{s.Least, s.Quantile(0.5), s.Quantile(0.99), s.Most, s.Sum}
+	return &took{s.Least, s.Quantile(0.5), s.Sum / s.N, s.Quantile(0.99), s.Most, s.Sum}
 }
 
 // answer makes f what the page is told; from and until are the window, until 0: all.

@@ -61,15 +61,14 @@ func TestPageClicks(t *testing.T) {
 	arm := filepath.Join(data, "kernel-pokes-arm64")
 	list := map[string]decoder.Config{
 		"snapshot juno_r1_1": {Recording: filepath.Join(data, "coresight/snapshots/juno_r1_1")},
+		"tracepoints":        {Recording: filepath.Join(data, "kernel-pokes-x86/tracepoints/perf.data")},
 		"kernel-pokes-arm64/a57-jump": {
 			Recording: filepath.Join(arm, "a57-jump/fine"), Events: filepath.Join(arm, "a57-jump/journal.jsonl"), AllBuffers: true,
 			Code: []decoder.CodeFile{{Path: filepath.Join(arm, "text/a57.bin"), Addr: 0xffff800080010000}},
 		},
 	}
 	if os.Getenv("PTDECODE_FULL") == "all" {
-		for _, name := range []string{"tracepoints", "tracepoints-coarse"} {
-			list[name] = decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86", name, "perf.data")}
-		}
+		list["tracepoints-coarse"] = decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86/tracepoints-coarse/perf.data")}
 	}
 	for name, c := range list {
 		v := serveReal(t, c)
@@ -97,7 +96,7 @@ func TestPageClicks(t *testing.T) {
 		} else {
 			click("a lane", "document.querySelector('#lanes .lane .body')")
 		}
-		b.Wait(name+": instructions", stepping)
+		b.Wait(name+": instructions, and calls in the lanes above", stepping+" && "+complete)
 		const last = "[...document.querySelectorAll('.steps tr.insn')].at(-1)"
 		addr := b.Eval(last + ".querySelector('.ip').textContent")
 		click("an instruction", last)

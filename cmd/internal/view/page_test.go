@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/chromium"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -52,7 +53,7 @@ func serveReal(t *testing.T, c decoder.Config) *server {
 		t.Skip(err)
 	}
 	v := serverOf(t, c)
-	v.addr, v.token = l.Addr().String(), newToken()
+	v.addr, v.token = l.Addr().String(), host.NewToken()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- v.serve(ctx, l) }()
@@ -171,6 +172,9 @@ func TestPage(t *testing.T) {
 	k.changes("ArrowDown", hash)
 	k.does("{", "back to it", fmt.Sprintf("location.hash === %q", trap))
 	k.changes("ArrowUp", hash)
+	k.does("End", "the last instruction", "document.querySelector('.steps tr.here') === document.querySelector('.steps tbody').lastChild")
+	k.does("Home", "the first one", "document.querySelector('.steps tr.here') === document.querySelector('.steps tbody').firstChild")
+	k.changes("j", hash)
 	place = b.Eval(now)
 	b.Call("Page.reload", nil, nil)
 	b.Wait("the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
@@ -317,7 +321,7 @@ func TestPageNames(t *testing.T) {
 			continue
 		}
 		page := filepath.Join(t.TempDir(), "page.html")
-		if err := (exporter{v}).write(t.Context(), io.Discard, &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
+		if err := (exporter{v, exportSteps}).write(t.Context(), io.Discard, &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
 			t.Fatal(err)
 		}
 		b.Call("Network.emulateNetworkConditions", map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}, nil)

@@ -98,7 +98,7 @@ func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *items.Walk) e
 		if err := v.flow(r, q, w); err != nil {
 			return err
 		}
-		if all || w.Found && w.Had() == w.Before {
+		if all || (w.Found || t > v.rec.Until) && w.Had() == w.Before { // nothing is found behind the end
 			return nil
 		}
 	}

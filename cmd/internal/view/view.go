@@ -7,8 +7,6 @@ package view
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -92,7 +91,7 @@ network. --svg draws one change.`,
 
 // run does what the verb is asked for.
 func (h *Host) run(ctx context.Context, out io.Writer, args []string, call caller, o *flags) error {
-	if err := loopback(o.http); err != nil {
+	if err := host.Loopback(o.http); err != nil {
 		return err
 	}
 	if (o.time != "" || o.poke >= 0) && o.export == "" && o.svg == "" {
@@ -107,13 +106,13 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	}
 	defer s.Close()
 	if o.export != "" || o.svg != "" {
-		return exporter{newServer(h, s, call, o.jobs, "", "")}.write(ctx, out, o)
+		return exporter{newServer(h, s, call, o.jobs, "", ""), exportSteps}.write(ctx, out, o)
 	}
 	l, err := net.Listen("tcp", o.http)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", o.http, err)
 	}
-	v := newServer(h, s, call, o.jobs, newToken(), l.Addr().String())
+	v := newServer(h, s, call, o.jobs, host.NewToken(), l.Addr().String())
 	url := v.url()
 	if _, err := fmt.Fprintln(out, url); err != nil {
 		return err
@@ -151,22 +150,31 @@ func (v exporter) write(ctx context.Context, stdout io.Writer, o *flags) error {
 	if o.export == "" {
 		return nil
 	}
-	from, until, err := v.exported(o, told)
-	if err != nil {
-		return err
+	for around := uint64(aroundPoke); ; around /= 2 {
+		from, until, err := v.exported(o, told, around)
+		if err != nil {
+			return err
+		}
+		a, err := v.gatherAnswers(ctx, from, until)
+		if much := (*decoder.CallError)(nil); errors.As(err, &much) && told != nil && o.time == "" && around > leastAround {
+			continue // too much ran
+		}
+		if err != nil {
+			return err
+		}
+		return toFile(o.export, stdout, func(w io.Writer) error { return onepage.Write(w, v.page, a) })
 	}
-	a, err := v.gatherAnswers(ctx, from, until)
-	if err != nil {
-		return err
-	}
-	return toFile(o.export, stdout, func(w io.Writer) error { return onepage.Write(w, v.page, a) })
 }
 
-// aroundPoke is how much before and behind a change is exported, ns.
-const aroundPoke = 20_000
+// How much before and behind a change is exported, ns: at most, and at least.
+const (
+	aroundPoke  = 20_000
+	leastAround = 100
+)
 
-// exported returns the window that --export is to take, ns behind the base.
-func (v exporter) exported(o *flags, told *story) (from, until uint64, err error) {
+// exported returns the window that --export is to take, ns behind the base: without --time, so
+// much before and behind the change of --poke.
+func (v exporter) exported(o *flags, told *story, around uint64) (from, until uint64, err error) {
 	if !v.rec.Timed {
 		return 0, 0, &decoder.CallError{What: "--export: the trace has no times, so there is no window to export"}
 	}
@@ -181,7 +189,7 @@ func (v exporter) exported(o *flags, told *story) (from, until uint64, err error
 		}
 	} else if told != nil {
 		m := &told.Mark
-		from, until = m.Begin-min(aroundPoke, m.Begin), m.End+aroundPoke
+		from, until = m.Begin-min(around, m.Begin), m.End+around
 	}
 	return from, max(until, from+1), nil
 }
@@ -196,25 +204,6 @@ func toFile(name string, stdout io.Writer, fill func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(fill(f), f.Close())
-}
-
-// loopback refuses an address that other machines can reach.
-func loopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return &decoder.CallError{What: fmt.Sprintf("--http %q: need an address and a port, as 127.0.0.1:8080", addr)}
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
-}
-
-// newToken returns what a URL must have to be answered: 128 random bits, hex.
-func newToken() string {
-	b := make([]byte, 16)
-	rand.Read(b)
-	return hex.EncodeToString(b)
 }
 
 // serve answers until ctx is done. That is how it is meant to end, and no error.

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -122,7 +123,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.168.0.1:80", "example.com:80", "127.0.0.1"} {
-		if loopback(addr) == nil {
+		if host.Loopback(addr) == nil {
 			t.Errorf("--http %s is taken, though others can connect, or it is no address", addr)
 		}
 	}
@@ -379,7 +380,7 @@ func TestExport(t *testing.T) {
 	v := serverOf(t, c)
 	dir := t.TempDir()
 	o := flags{export: filepath.Join(dir, "page.html"), svg: filepath.Join(dir, "p.svg"), poke: v.pokes.list[0].Index}
-	if err := (exporter{v}).write(t.Context(), io.Discard, &o); err != nil {
+	if err := (exporter{v, exportSteps}).write(t.Context(), io.Discard, &o); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(o.export)
@@ -403,6 +404,11 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s is not in the page", f)
 		}
 	}
+	from, until := v.rec.From, v.rec.From+v.rec.length()/4
+	part, err := exporter{v, exportSteps}.gatherAnswers(t.Context(), from, until)
+	if d := ask[density](t, v, fmt.Sprintf("/api/density?from=%d&until=%d", from, until)); err != nil || part.Density.Total != d.Total || d.Total >= a.Density.Total {
+		t.Errorf("a quarter of the time: %d instructions, the server counts %d (%v)", part.Density.Total, d.Total, err)
+	}
 	picture, err := os.ReadFile(o.svg)
 	d := xml.NewDecoder(bytes.NewReader(picture))
 	for err == nil {
@@ -410,6 +416,22 @@ func TestExport(t *testing.T) {
 	}
 	if err != io.EOF || !bytes.Contains(picture, []byte("poke")) {
 		t.Errorf("picture: %v: %s", err, picture)
+	}
+}
+
+// TestExportDense would catch a change around which so much ran that no page of it is made.
+func TestExportDense(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	var all, few bytes.Buffer
+	o := flags{export: "-", poke: v.pokes.list[0].Index}
+	if err := (exporter{v, exportSteps}).write(t.Context(), &all, &o); err != nil {
+		t.Fatal(err)
+	}
+	if err := (exporter{v, 15}).write(t.Context(), &few, &o); err != nil || few.Len() >= all.Len() {
+		t.Errorf("%d bytes where less fits, else %d: %v", few.Len(), all.Len(), err)
+	}
+	if o.time = "0,"; (exporter{v, 15}).write(t.Context(), &few, &o) == nil {
+		t.Error("more than fits of the time that was asked for")
 	}
 }
 

@@ -51,30 +51,25 @@ loop:
 				skip = k
 				goto slow
 			}
-			load := n == 0 && p.used > 0
-			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
-			*dst = p.rs
-			if !load {
+			dst := rs[l : l+int(p.n)]
+			copy(dst, p.first[:p.n])
+			if n > 0 || p.used == 0 {
 				stampAll(dst, stamp)
 			} else {
 				bits, n = e.Value, int(e.N)
 				first := w.loaded(t, e)
-				stampAll(dst, w.exec.out.stamp)
-				for i := range p.pre {
-					dst[i].Stamp = stamp
-				}
+				stampAll(dst[:p.pre], stamp)
 				dst[p.pre].Stamp = first
 				stamp = w.exec.out.stamp
+				stampAll(dst[p.pre+1:], stamp)
 			}
 			if p.post < p.n && w.exec.out.outlasts(to) {
 				stamp = w.exec.out.until(to)
-				for i := p.post; i < p.n; i++ {
-					dst[i].Stamp = stamp
-				}
+				stampAll(dst[p.post:], stamp)
 			}
 			l += int(p.n)
-			if p.deep != 0 || p.pop {
-				t.stack.replay(p)
+			if p.pops|p.deep != 0 {
+				t.stack.reenact(dst, p.call[:p.open], int(p.pops), int(p.deep))
 			}
 			bits <<= p.used
 			n -= int(p.used)

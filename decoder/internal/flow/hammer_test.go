@@ -42,34 +42,99 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// TestReplay would catch a path that leaves another return stack than its calls
+// TestPathStack would catch a path that leaves another return stack than its calls
 // and returns do one by one, also where they push old entries out. Nor may it make a
-// guess of another entry.
-func TestReplay(t *testing.T) {
+// guess of another entry, or return by one.
+func TestPathStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	compressed := 0
+	for range 4000 {
 		one := ReturnStack{depth: 4 + r.IntN(isa.MaxStack-3)}
-		var all ReturnStack
 		doubted := r.IntN(isa.MaxStack + 4)
 		for i := range r.IntN(isa.MaxStack + 4) {
 			if one.Push(uint64(i), nil); i == doubted {
 				one.Doubt()
 			}
 		}
-		all = one
-		p := path{span: event.EveryEpoch}
+		before := one
+		th := &thread{stack: one}
+		var c tracer
+		p := &path{span: event.EveryEpoch}
 		for i := range pathRanges {
 			b := &Block{End: 0x1000 + uint64(i), lead: toStated | calls, N: 1}
-			if r.IntN(2) == 0 && p.calls > 0 || p.calls == pathCalls {
+			p.end = b
+			if addr, ok := c.returnsTo(th, p); ok && r.IntN(2) == 0 || c.height-c.low == pathCalls {
 				b.lead = toStated | returns
-				one.Pop()
+				guess := one.guessed()
+				if a, _, _ := one.Pop(); a != addr || guess {
+					t.Fatalf("a return goes to %#x, want %#x; a guess: %v", addr, a, guess)
+				}
+				compressed += int(p.backs)
 			} else {
 				one.Push(b.End, b)
 			}
-			p.extend(b, nil, false)
+			c.extend(p, nil, b.lead&returns != 0, &th.stack)
 		}
-		if all.replay(&p); !one.Equal(&all) || one.vague != all.vague {
+		all := before
+		if !all.leadsTo(p) {
+			t.Fatal("not the stack that the path was made with")
+		}
+		all.reenact(c.rs[:p.n], c.call[:c.height-c.low], -c.low, c.high)
+		if !one.Equal(&all) || one.vague != all.vague {
 			t.Fatalf("%d entries one by one, %d of them guesses, %d and %d at once", one.n, one.vague, all.n, all.vague)
+		}
+	}
+	if compressed < 1000 {
+		t.Errorf("%d returns from calls before a path: too few to say anything", compressed)
+	}
+}
+
+// TestPathKey would catch a path that is taken where something else is asked for, or where
+// the stack has other return addresses below the newest, or only guesses.
+func TestPathKey(t *testing.T) {
+	b := &Block{Addr: 0x1000}
+	is := ask{from: b, key: 5 | 3<<pathBits | wantsTarget, to: 0x2000, back: 'b'}
+	stack := func(addrs string) *ReturnStack {
+		s := &ReturnStack{depth: 4}
+		for _, a := range addrs {
+			if a == '?' {
+				s.Doubt()
+			} else {
+				s.Push(uint64(a), nil)
+			}
+		}
+		return s
+	}
+	ps := new(Paths)
+	_, h := ps.pathOf(&is, stack("ab"))
+	if ps.admit(h) != nil {
+		t.Error("a path is kept that was asked for once")
+	}
+	p := ps.admit(h)
+	*p = path{ask: is, backs: 2, under: [pathBacks - 1]uint64{'a'}}
+	for _, c := range []struct {
+		what   string
+		change func(*ask)
+		stack  string
+		want   *path
+	}{
+		{"the same", func(*ask) {}, "xab", p},
+		{"another address below the newest", func(*ask) {}, "aab", p},
+		{"another one that it uses", func(*ask) {}, "axb", nil},
+		{"too few addresses", func(*ask) {}, "b", nil},
+		{"a guess", func(*ask) {}, "a?b", nil},
+		{"a guess below", func(*ask) {}, "x?ab", p},
+		{"another block there", func(is *ask) { is.from = &Block{Addr: 0x1000} }, "ab", nil},
+		{"other outcomes", func(is *ask) { is.key-- }, "ab", nil},
+		{"more outcomes", func(is *ask) { is.key += 1 << pathBits }, "ab", nil},
+		{"another target", func(is *ask) { is.to = 0x2001 }, "ab", nil},
+		{"no target", func(is *ask) { is.key &^= wantsTarget }, "ab", nil},
+		{"another newest address", func(is *ask) { is.back = 'c' }, "ab", nil},
+	} {
+		as := is
+		c.change(&as)
+		if got, _ := ps.pathOf(&as, stack(c.stack)); got != c.want {
+			t.Errorf("%s: %p, want %p", c.what, got, c.want)
 		}
 	}
 }
@@ -81,20 +146,20 @@ func TestPathAnew(t *testing.T) {
 	const n = 9
 	w := testWalker(toggles(n))
 	w.paths.misses = pathAfter
-	evs := events{at(10, 10, syncAt(0x1000))}
+	evs := events{at(10, 10, syncAt(0x1030))}
 	for i := range uint64(n + 1) {
 		for range 100 {
-			evs = append(evs, at(100*i+50, 100*i+50, bits("tttttttttt")))
+			evs = append(evs, at(100*i+50, 100*i+50, bits("tttttttttn")), at(100*i+50, 100*i+50, to(0x1030)))
 		}
 	}
-	evs = append(evs, at(100*n+50, 100*n+50, syncAt(0x1000)), end())
+	evs = append(evs, at(100*n+50, 100*n+50, syncAt(0x1030)), end())
 	var v verdicts
 	if err := w.Run(&evs, &v); err != nil {
 		t.Fatal(err)
 	}
 	last := 0
-	for i := range w.paths.table {
-		if p := &w.paths.table[i]; p.n > 0 && p.span.From == n && p.from.Span == event.EveryEpoch {
+	for i := range w.paths.n {
+		if p := w.paths.nthPath(i); p.n > 0 && p.span.From == n && p.from.Span == event.EveryEpoch {
 			last++
 		}
 	}

@@ -80,7 +80,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		}
 	}
 	p.mask, p.upper = mask, last&mask
-	p.first, p.n, p.stacks = w.paths.phrases.stay(c.rs[:kept]), uint8(kept), p.pops|p.deep != 0
+	p.first, p.n, p.stacks = w.paths.phrases.rooms.stay(c.rs[:kept]), uint8(kept), p.pops|p.deep != 0
 }
 
 // goThrough has the flow go through b, and on to next. It returns false where there is no room.

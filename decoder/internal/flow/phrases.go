@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // Bytewise is a Filler whose bytes a walk can know again.
@@ -69,7 +68,7 @@ type phrase struct {
 	open  uint8      // of call: calls that it made and did not return from
 	pops  uint8      // calls from before it that it returned from
 	deep  uint8      // the most calls that were open at once, less those that it returned from
-	_     [13]byte
+	_     [21]byte   // to a multiple of the line
 }
 
 // ranges returns the ranges of p.
@@ -84,6 +83,7 @@ type interlude struct {
 
 const (
 	phraseBytes      = 32  // bytes looked at
+	phraseLeast      = 16  // bytes that may be used: fewer are not worth a phrase
 	phraseEvents     = 12  // events
 	phraseRanges     = 192 // ranges
 	phraseCalls      = 4   // calls open at its end
@@ -92,8 +92,7 @@ const (
 	phraseTable      = 4 << phraseBits
 	phraseRangesMost = 1 << 18 // ranges kept, of 16 bytes
 
-	phraseChunk = 256  // phrases that memory is taken for at once: above 32 KiB it begins with a cache line
-	rangeChunk  = 2048 // ranges, so
+	phraseChunk = 256 // phrases that memory is taken for at once: above 32 KiB it begins with a cache line
 )
 
 // phrases is what was met: a table of places in list, by hash. Neither phrases nor ranges
@@ -101,30 +100,14 @@ const (
 type phrases struct {
 	table [phraseTable]uint32 // index in list, plus 1; 0: none
 	list  []*[phraseChunk]phrase
-	n     int       // phrases in list
-	rooms [][]Range // for ranges of phrases: those before room are full
-	room  int
+	n     int // phrases in list
+	rooms rooms
 	tally *Tally // to which phrases owe how often they ran
+	gain  gain
 }
 
 // nth returns phrase i.
 func (ps *phrases) nth(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
-
-// stay copies rs to where it stays. Behind it there is room for others.
-func (ps *phrases) stay(rs []Range) *[phraseRanges]Range {
-	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+phraseRanges > rangeChunk {
-		if ps.room++; len(ps.rooms) == 0 {
-			ps.room = 0
-		}
-		if ps.room == len(ps.rooms) {
-			ps.rooms = append(ps.rooms, make([]Range, 0, rangeChunk))
-		}
-	}
-	r := &ps.rooms[ps.room]
-	n := len(*r)
-	*r = append(*r, rs...)
-	return (*[phraseRanges]Range)((*r)[n : n+phraseRanges])
-}
 
 // known returns the phrase at b with the bytes at buf's start, behind last, or nil, and their
 // hash.
@@ -168,7 +151,7 @@ func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
 
 // crowded reports whether there is no room for another phrase.
 func (ps *phrases) crowded() bool {
-	return ps.n == phraseMost || (ps.room+1)*rangeChunk >= phraseRangesMost
+	return ps.n == phraseMost || ps.rooms.filled(phraseRangesMost)
 }
 
 // startOver forgets all that was met, and keeps the memory.
@@ -181,22 +164,19 @@ func (ps *phrases) startOver() {
 	for _, c := range ps.list {
 		*c = [phraseChunk]phrase{}
 	}
-	for i, r := range ps.rooms {
-		clear(r)
-		ps.rooms[i] = r[:0]
-	}
-	ps.n, ps.room = 0, 0
+	ps.rooms.vacate()
+	ps.n = 0
 }
 
 // phrasesOn goes on over phrases, as far as they are known or can be made known. It does
 // what fast does and nothing more: TestPhrases holds it to that.
 func (w *Walker) phrasesOn() {
 	t, x := &w.t, &w.exec
-	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) {
+	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) || w.paths.phrases.rest(&x.events) {
 		return
 	}
 	buf, most, off, at, last, ok := x.events.bytes.Ahead()
-	if !ok || at.Lo >= t.loEnd || at.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
+	if !ok || most < phraseLeast || at.Lo >= t.loEnd || at.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 		return
 	}
 	w.paths.countFor(x.out.refer.tally)
@@ -204,7 +184,7 @@ func (w *Walker) phrasesOn() {
 	told := past{off: off, at: at} // from the last phrase on that has other events than targets
 	x.out.until(&event.Event{Time: at})
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) {
+	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) && most-i >= phraseLeast {
 		p := w.phraseAt(b, buf[i:], last)
 		if p.used == 0 || i+int(p.used) > most {
 			break
@@ -214,7 +194,7 @@ func (w *Walker) phrasesOn() {
 			x.out.retell(p, from, at)
 		}
 		if p.stacks {
-			t.stack.reenact(p)
+			t.stack.reenact(p.ranges(), p.call[:p.open], int(p.pops), int(p.deep))
 		}
 		if p.turns {
 			told.off, told.last, told.known = from, last, true
@@ -254,6 +234,7 @@ func (w *Walker) phrasesOn() {
 func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	t, x := &w.t, &w.exec
 	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	w.paths.phrases.gain.bytes += n
 	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
@@ -263,14 +244,24 @@ func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 
 // phraseAt returns the phrase at b with the bytes at buf's start, behind last.
 func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
-	ps, t := w.paths.phrases, &w.t
-	p, h := ps.known(b, buf, last)
-	if p == nil || p.span.From > t.lo || t.hi >= p.span.Until {
-		if p != nil || ps.crowded() {
-			w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
-		}
-		p = ps.fresh(h, p)
-		w.compose(p, b, buf[:phraseBytes], last)
+	p, h := w.paths.phrases.known(b, buf, last)
+	if p == nil || p.span.From > w.t.lo || w.t.hi >= p.span.Until {
+		return w.newPhrase(p, h, b, buf, last)
+	}
+	return p
+}
+
+// newPhrase makes the phrase at b with the bytes at buf's start, behind last, in place of old if
+// that is not nil. Its hash is h. Where phrases do not pay it leads nowhere.
+func (w *Walker) newPhrase(old *phrase, h uint64, b *Block, buf []byte, last uint64) *phrase {
+	ps := w.paths.phrases
+	if old != nil || ps.crowded() {
+		w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
+	}
+	p := ps.fresh(h, old)
+	w.compose(p, b, buf[:phraseBytes], last)
+	if ps.gain.paid(p); ps.gain.rest > 0 {
+		return &nowhere
 	}
 	return p
 }
@@ -308,25 +299,4 @@ func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) (on, confirms
 	o.happens(at, when, turn)
 	w.goesOff(&w.t, o.b, &turn[0])
 	return w.comesOn(&w.t, &turn[1])
-}
-
-// reenact does to the stack what the calls and returns of p do.
-func (s *ReturnStack) reenact(p *phrase) {
-	if s.n < int(p.pops) || s.n+int(p.deep) > s.depth {
-		for _, r := range p.ranges() {
-			switch b := r.Block; {
-			case b.lead&calls != 0:
-				s.Push(b.End, b)
-			case b.lead&returns != 0:
-				s.Pop()
-			}
-		}
-		return
-	}
-	s.n -= int(p.pops)
-	s.vague = min(s.vague, s.n)
-	s.top = (s.top - int(p.pops) + isa.MaxStack) % isa.MaxStack
-	for _, b := range p.call[:p.open] {
-		s.Push(b.End, b)
-	}
 }

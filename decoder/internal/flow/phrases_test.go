@@ -179,8 +179,7 @@ func TestReenact(t *testing.T) {
 				want.Pop()
 			}
 		}
-		p.first, p.n = &c.rs, uint8(c.n)
-		s.reenact(p)
+		s.reenact(c.rs[:c.n], p.call[:p.open], int(p.pops), int(p.deep))
 		if !s.Equal(&want) || s.vague != want.vague || s.guessed() != want.guessed() {
 			t.Fatalf("seed %d: %d entries, %d vague; want %d and %d", seed, s.n, s.vague, want.n, want.vague)
 		}

@@ -81,3 +81,47 @@ func (s *ReturnStack) Equal(o *ReturnStack) bool {
 	}
 	return true
 }
+
+// leadsTo reports whether s has the return addresses that p uses. The newest is p's.
+func (s *ReturnStack) leadsTo(p *path) bool {
+	if _, ok := s.sure(int(p.backs)-1, int(p.deep)); !ok && p.backs > 0 {
+		return false
+	}
+	for i := 1; i < int(p.backs); i++ {
+		if a, _ := s.sure(i, int(p.deep)); a != p.under[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// sure returns the address below the i newest entries. It is not ok if that is a guess, or
+// deep calls more push it out.
+func (s *ReturnStack) sure(i, deep int) (addr uint64, ok bool) {
+	if s.n-max(s.vague, s.n+deep-s.depth) <= i {
+		return 0, false
+	}
+	return s.addr[(s.top-1-i+isa.MaxStack)%isa.MaxStack], true
+}
+
+// reenact does to the stack what the calls and returns of rs do. Of calls before rs it returns
+// from pops, and no more than deep calls were open at once, less those. In the end call are open.
+func (s *ReturnStack) reenact(rs []Range, call []*Block, pops, deep int) {
+	if s.n < pops || s.n+deep > s.depth {
+		for _, r := range rs {
+			switch b := r.Block; {
+			case b.lead&calls != 0:
+				s.Push(b.End, b)
+			case b.lead&returns != 0:
+				s.Pop()
+			}
+		}
+		return
+	}
+	s.n -= pops
+	s.vague = min(s.vague, s.n)
+	s.top = (s.top - pops + isa.MaxStack) % isa.MaxStack
+	for _, b := range call {
+		s.Push(b.End, b)
+	}
+}

@@ -126,13 +126,16 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestStampAll would catch a range of a path that is left without a stamp.
+// TestStampAll would catch a range of a path that is left without a stamp, or one behind it
+// that gets it.
 func TestStampAll(t *testing.T) {
-	var rs [pathRanges]Range
-	stampAll(&rs, 7)
-	for i := range rs {
-		if rs[i].Stamp != 7 {
-			t.Errorf("range %d of %d has stamp %d", i, len(rs), rs[i].Stamp)
+	for n := range pathRanges {
+		var rs [pathRanges]Range
+		stampAll(rs[:n], 7)
+		for i := range rs {
+			if (rs[i].Stamp == 7) != (i < n) {
+				t.Errorf("%d ranges: the stamp of range %d is %d", n, i, rs[i].Stamp)
+			}
 		}
 	}
 }

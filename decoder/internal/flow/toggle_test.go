@@ -73,6 +73,7 @@ func toggles(n int) *toggled {
 	x := code(map[int]string{
 		0x00: nop + "\x74\xf9\xff\xe0", // nop or jmp 0x11; je 0; jmp *rax
 		0x11: "\x75\xed\xff\xe0",       // jne 0; jmp *rax
+		0x30: "\x75\xce",               // jne 0
 	})
 	return &toggled{testText: *x, site: 0x1000, forms: [2]string{nop, jmp}, n: n}
 }

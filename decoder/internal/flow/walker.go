@@ -107,6 +107,7 @@ type Walker struct {
 	careful bool // nothing but step: for tests
 
 	composer composer // scratch of compose
+	tracer   tracer   // scratch of trace
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.

@@ -46,9 +46,9 @@ function page(app, f) {
     el('h2', {}, f.sym),
     el('div', {class: 'bar'}, button('← call of it', () => callOfIt(app, -1), '['), button('call of it →', () => callOfIt(app, 1), ']'),
       button('instructions of this call', () => (nth ? app.toExecution(here, 'next', fnTime, {stream, behind: {of: stream, nth: nth - 1}}) : app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream})), 'i'),
-      el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording'),
+      answers ? null : el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording'),
       ...splits(app, f).map((n) => el('button', {'aria-pressed': String(split === n), onclick: () => app.go({split: split === n ? null : n})}, `before and after poke ${n}`))),
-    el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open > f.unseen ? `, ${f.open - f.unseen} of which the trace does not show the end` : ''}${f.unseen ? `. ${f.unseen} more began before the trace shows them` : ''}. `,
+    el('p', {class: 'facts'}, `${answers ? 'In the exported time' : whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open > f.unseen ? `, ${f.open - f.unseen} of which the trace does not show the end` : ''}${f.unseen ? `. ${f.unseen} more began before the trace shows them` : ''}. `,
       `Address ${f.addr}${f.file ? `, ${f.file}` : ''}${f.src ? `, ${f.src}` : ''}.`),
     el('p', {class: 'facts', id: 'now'}, thisCall(app, f.addr)),
     ...times(app, f),
@@ -92,7 +92,7 @@ function times(app, f) {
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
     f.again !== undefined ? el('p', {class: 'facts'}, `Poke ${f.again} changes the same code again: what is after poke ${f.split} includes what ran after that.`) : null,
-    el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
+    el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', 'mean', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
     el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
     ...longest(app, f),
     el('h3', {}, 'How long the calls took'),
@@ -117,7 +117,7 @@ function give(ns) {
 }
 
 function line(name, calls, t) {
-  return el('tr', {}, el('th', {scope: 'row'}, name.trim()), el('td', {class: 'n'}, calls.toLocaleString('en-US')), [t.min, t.median, t.p99, t.max, t.sum].map((n) => el('td', {class: 'n'}, span(n))));
+  return el('tr', {}, el('th', {scope: 'row'}, name.trim()), el('td', {class: 'n'}, calls.toLocaleString('en-US')), [t.min, t.median, t.mean, t.p99, t.max, t.sum].map((n) => el('td', {class: 'n'}, span(n))));
 }
 
 // histogram is a row for each length of time, and a column for each part.

@@ -56,7 +56,7 @@ function trim(x) {
 }
 
 // Made once: a number's toLocaleString makes one each time, which takes 80 µs.
-const digits = new Intl.NumberFormat('en-US');
+export const digits = new Intl.NumberFormat('en-US');
 
 export function count(n, one, many) {
   return `${digits.format(n)} ${n === 1 ? one : many || one + 's'}`;

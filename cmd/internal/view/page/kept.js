@@ -1,4 +1,5 @@
 // An exported page has the answers in itself: this finds them.
+import {moment} from './format.js';
 
 const block = document.getElementById('answers');
 export const answers = block ? JSON.parse(block.textContent) : null;
@@ -74,11 +75,13 @@ function keptExecution(params) {
 
 function keptSearch({q}) {
   const found = [];
+  if (/^\d+\.\d+$/.test(q)) found.push({kind: 'time', label: q, time: moment(q)});
+  const number = q.replace(/^poke:/, '');
   for (const [addr, f] of Object.entries(answers.function)) {
     if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
   }
   for (const p of answers.pokes.pokes) {
-    if (String(p.index) === q || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
+    if (String(p.index) === number || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
   }

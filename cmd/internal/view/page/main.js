@@ -267,7 +267,7 @@ const keys = {
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),
   0: () => app.whole(),
   n: () => nextPoke(1), p: () => nextPoke(-1),
-  j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1),
+  j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => steps.edge(-1), End: () => steps.edge(1),
   ' ': () => { if (story()) app.play.toggle(); },
   ']': () => nextCall(1), '[': () => nextCall(-1),
   i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('zoom to it'),
@@ -308,7 +308,7 @@ function onKey(e) {
     return;
   }
   const act = keys[e.key];
-  if (!act || e.key === ' ' && !story()) return;
+  if (!act || e.key === ' ' && !story() || (e.key === 'Home' || e.key === 'End') && place.stream === null) return;
   e.preventDefault();
   act();
 }

@@ -45,7 +45,7 @@ export class Steps {
         button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
         button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
         button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),
-        button('zoom to it', () => this.zoomTo(), 'z')),
+        button('first', () => this.edge(-1), 'Home'), button('last', () => this.edge(1), 'End'), button('zoom to it', () => this.zoomTo(), 'z')),
       el('p', {id: 'now', role: 'status', 'aria-live': 'polite'})),
       a.steps.length ? this.table() : el('p', {}, 'Nothing was executed here.'),
       callLine(a.command),
@@ -110,6 +110,14 @@ export class Steps {
   step(way) {
     if (this.app.place.stream === null) return;
     this.go(this.here + way);
+  }
+
+  // edge goes to the last step of the stream, or the first, and has it on screen.
+  edge(way) {
+    const {place, recording: {from, until}} = this.app;
+    const width = place.until - place.from;
+    const window = way > 0 ? {from: until - width, until} : {from, until: from + width};
+    this.app.go({stream: place.stream, at: null, time: way > 0 ? until + 1 : from, ...window});
   }
 
   // jump goes to the next call, or to the next trap or poke, or back.

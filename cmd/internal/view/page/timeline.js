@@ -1,6 +1,6 @@
 // The lanes: how much ran on each CPU and in each thread, by time, with pokes, traps and gaps.
 import {byId, el, svg} from './dom.js';
-import {seconds, span, count} from './format.js';
+import {digits, seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
@@ -55,6 +55,7 @@ export class Timeline {
 
   // show draws what is known of the window, and asks for the rest.
   show() {
+    this.asking = true;
     this.draw();
     clearTimeout(this.timer);
     if (this.wait) this.wait.abort();
@@ -92,6 +93,7 @@ export class Timeline {
       }
       this.slices = null;
       if (this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      this.asking = false;
       this.draw();
       markCall(this.app);
     } catch (err) {
@@ -99,7 +101,11 @@ export class Timeline {
     }
   }
 
-  fail(err) { byId('where').textContent = `${seconds(this.app.place.from)} to ${seconds(this.app.place.until)}: ${err.message}`; }
+  fail(err) {
+    this.asking = false;
+    this.box.setAttribute('aria-busy', 'false');
+    byId('where').textContent = `${seconds(this.app.place.from)} to ${seconds(this.app.place.until)}: ${err.message}`;
+  }
 
   isWhole() {
     const {from, until} = this.app.place;
@@ -182,7 +188,7 @@ export class Timeline {
     const sum = !d ? '' : d.of === 'samples' ? `, about ${count(d.instructions, 'instruction')}` : `, ${this.summary()}`;
     const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${sum}${note}`;
     if (where.textContent !== text) where.textContent = text;
-    this.box.setAttribute('aria-busy', String(!d || !d.done));
+    this.box.setAttribute('aria-busy', String(!d || !d.done || this.asking));
   }
 
   summary() {
@@ -190,14 +196,16 @@ export class Timeline {
     let traps = 0;
     let gaps = 0;
     let learned = 0;
+    let unsure = 0;
     for (const l of this.data.lanes) {
+      if (l.stream !== undefined) for (const m of l.unsure) unsure += m[1];
       for (const m of l.traps) traps += m[1];
       for (const m of l.gaps) gaps += m[1];
       for (const m of l.learned) learned += m[1];
     }
     const {from, until} = this.app.place;
     const pokes = this.thinned ? this.pokes.total : this.allPokes.filter((p) => p.end >= from && p.begin <= until).length;
-    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
+    return [count(n, 'instruction'), n > 0 && (unsure ? `${digits.format(unsure)} of them ambiguous or unconfirmed` : 'none ambiguous'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
   }
 
   // outside is how many pokes lie before the trace or behind it.
@@ -243,9 +251,9 @@ export class Timeline {
     l.sure.forEach((sure, i) => {
       const u = unsure.get(i) || 0;
       if (!sure && !u) return;
-      const a = (d.from + i * d.width - from) / px;
       const b = (d.from + (i + 1) * d.width - from) / px;
-      if (b < 0 || a >= n) return;
+      if (b < 0 || d.from + i * d.width > until) return;
+      const a = Math.min(n - 1, (d.from + i * d.width - from) / px); // what ran as the window ends is on screen
       const first = Math.max(0, Math.floor(a));
       const last = Math.min(n - 1, Math.max(first, Math.ceil(b) - 1));
       const share = 1 / Math.max(1, b - a);

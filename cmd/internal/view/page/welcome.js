@@ -1,9 +1,12 @@
 // What the panel shows where nothing is chosen: what to do, and which pokes there are.
 import {byId, el, callLine} from './dom.js';
-import {count} from './format.js';
+import {count, seconds} from './format.js';
 import {get} from './api.js';
 
-export async function showWelcome(app, {firstPoke, keys}) {
+let app = null;
+
+export async function showWelcome(of, {firstPoke, keys}) {
+  app = of;
   const {box, signal} = app.panelStart(true);
   const {recording, timeline, place} = app;
   const tables = el('div', {class: 'sides'});
@@ -21,7 +24,8 @@ export async function showWelcome(app, {firstPoke, keys}) {
     const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, q]) => el('tr', {}, el('td', {}, q ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, q})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
     tables.replaceChildren(
       list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, k.name])),
-      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.name])) : '');
+      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.name])) : '', el('div', {id: 'traps', hidden: true}));
+    tellTraps(timeline.data);
     tables.after(
       whole && timeline.outside() ? el('p', {class: 'dim'}, `${count(timeline.outside(), 'of them was', 'of them were')} made before the trace begins or after it ends.`) : '',
       callLine(a.command));
@@ -30,13 +34,26 @@ export async function showWelcome(app, {firstPoke, keys}) {
   }
 }
 
-// tellGaps says why there are gaps, where nothing is chosen and that is known.
+// tellGaps says why there are gaps, and which lanes have traps, where nothing is chosen and that
+// is known.
 export function tellGaps(density) {
+  tellTraps(density);
   const box = byId('gaps');
   if (!box || !density || !density.done) return;
   const {gap_reasons: list = []} = density;
   box.replaceChildren(...(list.length ? [el('h3', {}, 'Gaps: what could not be followed'),
     el('table', {}, list.map((g) => el('tr', {}, el('td', {}, g.reason), el('td', {class: 'n'}, g.n.toLocaleString('en-US')), el('td', {class: 'why'}, g.hint || ''))))] : []));
+}
+
+// tellTraps says which CPUs took breakpoint exceptions.
+function tellTraps(density) {
+  const box = byId('traps');
+  if (!box || !density || !density.done) return;
+  const lanes = density.lanes.filter((l) => l.stream !== undefined && l.traps.length);
+  box.hidden = !lanes.length;
+  box.replaceChildren(el('h3', {}, 'Traps: code met while it changed, or probes'), el('table', {}, lanes.map((l) => el('tr', {}, el('td', {}, app.recording.streams[l.stream].label),
+    el('td', {class: 'n'}, l.traps.reduce((n, m) => n + m[1], 0).toLocaleString('en-US')),
+    el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(l.stream, l.traps[0][2])}, `first at ${seconds(l.traps[0][2])}`))))));
 }
 
 // firstMet shows the first poke on screen for which a CPU took a trap.

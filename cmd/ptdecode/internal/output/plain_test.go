@@ -31,7 +31,7 @@ func written(t *testing.T, s *decoder.Session, o Options) []byte {
 }
 
 // TestPlainLines would catch a line that is kept of a call or a branch and printed for
-// another, and a front, a depth or a verdict in its place that is not its own. A filter that
+// another. It would also catch a front, a depth or a verdict that is not its own. A filter that
 // all rows pass has each line written by its row, which is the slow twin.
 func TestPlainLines(t *testing.T) {
 	names := []string{"kprobes"}

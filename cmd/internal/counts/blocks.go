@@ -1,0 +1,63 @@
+package counts
+
+import (
+	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// tally is how often all of a block was executed, where that is not ambiguous. It lies at the
+// block's number.
+type tally struct {
+	block *decoder.Block
+	n     uint64
+}
+
+// maxTallies bounds the blocks that have one. It is a power of two.
+const maxTallies = 1 << 18
+
+// blocks counts ranges in a row, but no edges.
+func (c *Counter) blocks(t *Table, list []decoder.BatchRange) {
+	tallies, n := t.tallies, uint64(0)
+	for i := range list {
+		r := &list[i]
+		b := r.Block
+		n += uint64(r.N)
+		if at := int(b.Number); at < len(tallies) && tallies[at].block == b && r.N == b.N && r.Verdict != decoder.Ambiguous {
+			tallies[at].n++
+			continue
+		}
+		c.block(t, r)
+		tallies = t.tallies
+	}
+	c.Instructions.N += n
+}
+
+// block counts r, whose block has no tally, or which is not all of it, or ambiguous.
+func (c *Counter) block(t *Table, r *decoder.BatchRange) {
+	x, b := t.node(r.Block), r.Block
+	switch at := int(b.Number); {
+	case r.Verdict == decoder.Ambiguous:
+		c.doubtful(x, r)
+	case r.N != b.N:
+		x.part(r.N).N++
+	default:
+		if x.n++; at >= len(t.tallies) && at < maxTallies {
+			t.tallies = append(make([]tally, 0, 1<<bits.Len(uint(at))), t.tallies...)
+			t.tallies = t.tallies[:cap(t.tallies)]
+		}
+		if at < len(t.tallies) && t.tallies[at].block == nil {
+			t.tallies[at].block = b
+		}
+	}
+}
+
+// settle adds the tallies to the nodes.
+func (t *Table) settle() {
+	for i := range t.tallies {
+		if x := &t.tallies[i]; x.n > 0 {
+			t.nodes[x.block].n += x.n
+			x.n = 0
+		}
+	}
+}

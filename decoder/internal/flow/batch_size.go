@@ -1,0 +1,13 @@
+package flow
+
+// What the members of a batch take, bytes.
+const (
+	rangeBytes = 16
+	stampBytes = 24
+	noteBytes  = 272
+)
+
+// BatchSize is what b takes in memory, bytes.
+func BatchSize(b *Batch) int64 {
+	return int64(cap(b.Ranges)*rangeBytes + cap(b.Stamps)*stampBytes + cap(b.Notes)*noteBytes)
+}
