@@ -24,7 +24,7 @@ type learnedShare struct {
 }
 
 // leastLearned is how many in 100 sites were learned when they were last counted, about.
-const leastLearned = 94
+const leastLearned = 95
 
 // TestLearnedShare would catch a decoder that learns less of what the trace tells. At one
 // site that ran, the image has other plausible code. Where the trace contradicts that
