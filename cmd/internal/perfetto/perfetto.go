@@ -197,7 +197,9 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 }
 
 // alike returns how many of list, which is not empty, have the first one's stamp, and are ambiguous or
-// not as that is, and how many instructions these are.
+// not as that is, and how many instructions these are. It stays out of line, where all it needs is in registers.
+//
+//go:noinline
 func alike(list []decoder.BatchRange) (insns uint64, n int) {
 	stamp, doubt := list[0].Stamp, list[0].Verdict == decoder.Ambiguous
 	for i := range list {
