@@ -137,13 +137,14 @@ var rooms = map[string]room{
 		modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
 	// The page and its server.
-	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/onepage":  {floor: 0},
-	"cmd/internal/shell":    {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/items":    {floor: 5},
-	"cmd/internal/spread":   {floor: 0},
-	"cmd/internal/chromium": {floor: 0, testOnly: true},
-	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/view":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/onepage":     {floor: 0},
+	"cmd/internal/shell":       {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/items":       {floor: 5},
+	"cmd/internal/spread":      {floor: 0},
+	"cmd/internal/chromium":    {floor: 0, testOnly: true},
+	"cmd/internal/protofields": {floor: 0, testOnly: true, modules: []string{"google.golang.org/protobuf"}},
+	"cmd/internal/hot":         {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host": {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
 	// Formats of export that are written as the flow comes.

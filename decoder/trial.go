@@ -85,11 +85,11 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 	}
-	return t.ends(t.out.Beyond >= maxBeyond)
+	return t.endIf(t.out.Beyond >= maxBeyond)
 }
 
-// ends ends the trial where enough is known.
-func (t *trial) ends(enough bool) error {
+// endIf ends the trial where enough is known.
+func (t *trial) endIf(enough bool) error {
 	if t.over = t.over || enough; t.over {
 		return errWhole
 	}
@@ -99,10 +99,10 @@ func (t *trial) ends(enough bool) error {
 // contradicted ends the trial where the trace contradicts again.
 func (t *trial) contradicted(x *flow.Contradiction) error {
 	if x.Gap.Off < t.v.Begin || !x.Gap.Reason.Contradicts() || t.over {
-		return t.ends(false)
+		return t.endIf(false)
 	}
 	t.out.Until = x.Gap.Time.Hi
-	return t.ends(true)
+	return t.endIf(true)
 }
 
 // Flow counts what of b lies behind the visit (flow.Sink). It ends the walk where no more

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -251,5 +252,19 @@ func TestViewCommands(t *testing.T) {
 	}
 	if i < len(x.Steps) {
 		t.Errorf("%s: prints no such row of instructions as the page shows: %d of %d", x.Command, i, len(x.Steps))
+	}
+}
+
+// TestReadmePicture would catch a picture in the README that is not what view draws today.
+func TestReadmePicture(t *testing.T) {
+	want, err := os.ReadFile("../../docs/poke.svg")
+	must(t)(err)
+	t.Chdir(t.TempDir())
+	docFiles(t, "docs/from-perf.md") // which has the bundle of the demonstration
+	docRun(t, "ptdecode view demo.tar.zst --svg poke.svg --poke 0")
+	got, err := os.ReadFile("poke.svg")
+	must(t)(err)
+	if !bytes.Equal(got, want) {
+		t.Errorf("docs/poke.svg is not what the README's commands draw:\n%s", got)
 	}
 }

@@ -1,30 +1,41 @@
 package calls
 
-import "github.com/ptdecode/ptdecode/decoder"
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // simply goes over the ranges from i on as goesOver does, as long as these are simple. They have one
 // stamp and are certain. They go straight on in the function, or are a brief call's beginning or
 // end. It returns where it ends, and goesOver's insns, prev and here as of then. Most ranges
 // need no more.
 func simply(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block, here bool) (end int, sum uint64, last *decoder.Block, seen bool) {
-	all, list := len(list), list[i:]
 	folds := (c.Fold || c.Brief) && c.top != nil && c.stated < c.tenure.until
-	for len(list) > 0 {
-		n, ran, ends := straight(list, stamp, &c.inside, c.returner, here)
+	for {
+		n, ran, ends := straight(list[i:], stamp, &c.inside, c.returner, here)
 		if n > 0 {
-			insns, prev, here, list = insns+ran&c.counts, list[n-1].Block, false, list[n:]
+			i += n
+			insns, prev, here = insns+ran&c.counts, list[i-1].Block, false
 		}
-		if !ends || !folds || len(list) == 1 {
-			break
+		if !ends || !folds || i+1 >= len(list) {
+			return i, insns, prev, here
 		}
-		x, next := &list[0], &list[1]
-		k := x.Block
-		if x.N != k.N || next.Stamp != stamp || !c.briefly(k, next.Block, insns+uint64(x.N), decoder.Certain) {
-			break
+		k, to := list[i].Block, &list[i+1]
+		if list[i].N != k.N || to.Stamp != stamp {
+			return i, insns, prev, here
 		}
-		insns, prev, here, list = 0, k, true, list[1:]
+		done := false
+		if all := insns + uint64(k.N); k.Class == isa.Return {
+			done = returnsBriefly(c, k, to.Block, all, decoder.Certain)
+		} else {
+			done = c.briefly(k, to.Block, all, decoder.Certain)
+		}
+		if !done {
+			return i, insns, prev, here
+		}
+		insns, prev, here = 0, k, true
+		i++
 	}
-	return all - len(list), insns, prev, here
 }
 
 // straight counts the ranges at the beginning of list that go straight on in code and for which

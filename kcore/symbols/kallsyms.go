@@ -173,14 +173,14 @@ func ParseKallsyms(text, file string) (*Kallsyms, error) {
 // start of the line; bad says what is wrong with it.
 func parseKsym(line string) (y ksym, bad string) {
 	i := 0
-	for ; i < len(line) && line[i] != ' '; i++ {
-		d := unhex(line[i])
-		if d > 15 || i > 15 {
-			return y, "no address"
+	for ; i < len(line); i++ {
+		d := hexDigits[line[i]]
+		if d > 15 {
+			break
 		}
 		y.addr = y.addr<<4 | uint64(d)
 	}
-	if i == 0 || i == len(line) {
+	if i == 0 || i > 16 || i == len(line) || line[i] != ' ' {
 		return y, "no address"
 	}
 	for i < len(line) && line[i] == ' ' {
@@ -203,15 +203,16 @@ func parseKsym(line string) (y ksym, bad string) {
 	return y, ""
 }
 
-// unhex returns the value of a hexadecimal digit, 255 of anything else.
-func unhex(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
+// hexDigits holds the value of each hexadecimal digit, 255 of anything else.
+var hexDigits = func() (t [256]byte) {
+	for c := range t {
+		t[c] = 255
 	}
-	return 255
-}
+	for i := range byte(10) {
+		t['0'+i] = i
+	}
+	for i := range byte(6) {
+		t['a'+i], t['A'+i] = 10+i, 10+i
+	}
+	return t
+}()

@@ -80,7 +80,7 @@ func parseModule(line []byte) (m Module, bad string) {
 // number reads digits of a base up to 16, and nothing else.
 func number(s []byte, base uint64) (n uint64, ok bool) {
 	for _, c := range s {
-		d := uint64(unhex(c))
+		d := uint64(hexDigits[c])
 		hi, lo := bits.Mul64(n, base)
 		if d >= base || hi != 0 || lo+d < lo {
 			return 0, false

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/protofields"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -100,33 +101,6 @@ func readTable(t *testing.T, path string) (list []map[string]string) {
 	return list
 }
 
-// fields calls each with the fields of a message.
-func fields(t *testing.T, b []byte, each func(n protowire.Number, v uint64, b []byte)) {
-	t.Helper()
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			t.Fatal(protowire.ParseError(n))
-		}
-		b = b[n:]
-		var v uint64
-		var in []byte
-		switch typ {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			in, n = protowire.ConsumeBytes(b)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			t.Fatal(protowire.ParseError(n))
-		}
-		each(num, v, in)
-		b = b[n:]
-	}
-}
-
 // nested fails where slices of a track do not lie one in another, or where their times step
 // back.
 func nested(t *testing.T, path string) {
@@ -136,14 +110,14 @@ func nested(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	open, last, slices := map[uint64]int{}, map[uint64]uint64{}, 0
-	fields(t, b, func(_ protowire.Number, _ uint64, packet []byte) {
+	protofields.Each(t, b, func(_ protowire.Number, _ uint64, packet []byte) {
 		var at, track, kind uint64
-		fields(t, packet, func(n protowire.Number, v uint64, event []byte) {
+		protofields.Each(t, packet, func(n protowire.Number, v uint64, event []byte) {
 			switch n {
 			case 8:
 				at = v
 			case 11:
-				fields(t, event, func(n protowire.Number, v uint64, _ []byte) {
+				protofields.Each(t, event, func(n protowire.Number, v uint64, _ []byte) {
 					switch n {
 					case 9:
 						kind = v

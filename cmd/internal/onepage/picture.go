@@ -62,14 +62,18 @@ func (c *Picture) Write(w io.Writer) error {
 	from, until := p.x(p.Begin), p.x(p.End)
 	p.addf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"#e9d5ff\"/>\n", from, svgTop-10, max(2, until-from), bottom-svgTop+14)
 	p.addf("<path d=\"M%.1f %dV%d\" stroke=\"#7e22ce\" stroke-dasharray=\"3 3\"/>\n", p.x(p.Time), svgTop-16, bottom+4)
-	p.text(int(p.x(p.Time))+4, svgTop-14, `fill="#7e22ce"`, "recorded "+p.Seconds(p.Time)+p.By)
+	if x := int(p.x(p.Time)); x < svgWidth*2/3 {
+		p.text(x+4, svgTop-14, `fill="#7e22ce"`, "recorded "+p.Seconds(p.Time)+p.By)
+	} else {
+		p.text(x-4, svgTop-14, `fill="#7e22ce" text-anchor="end"`, "recorded "+p.Seconds(p.Time)+p.By)
+	}
 	for i := range p.Rows {
 		p.row(svgTop+i*svgRow, &p.Rows[i])
 	}
 	if len(p.Rows) == 0 {
 		p.text(8, bottom+4, "", "No traced CPU executed the old code or the new.")
 	}
-	p.text(8, bottom+22, `fill="#4d5866"`, fmt.Sprintf("■ last old  ▲ traps  ■ first new; bars bound the moment; arrows lie farther away; the axis is %d ns long", p.hi-p.lo))
+	p.addf("<text x=\"8\" y=\"%d\" fill=\"#4d5866\"><tspan fill=\"#9a3412\">■</tspan> last old, <tspan fill=\"#c2185b\">▲</tspan> traps, <tspan fill=\"#166534\">■</tspan> first new; bars bound the moment; arrows lie farther away; the axis is %d ns long</text>\n", bottom+22, p.hi-p.lo)
 	p.text(8, bottom+40, `fill="#4d5866" font-family="monospace" font-size="11"`, p.Command)
 	p.addf("</svg>\n")
 	_, err := io.WriteString(w, p.b.String())
@@ -100,13 +104,17 @@ func (p *drawing) x(t uint64) float64 {
 
 // row draws what a CPU executed.
 func (p *drawing) row(y int, c *Row) {
-	p.text(8, y+18, "", fmt.Sprintf("%s: %d old, %d traps, %d new", short(c.Name, 14), c.Old, c.Traps, c.New))
+	traps, last := "traps", c.LastTrap
+	if c.Traps == 1 {
+		traps, last = "trap", nil // the first one
+	}
+	p.text(8, y+18, "", fmt.Sprintf("%s: %d old, %d %s, %d new", short(c.Name, 14), c.Old, c.Traps, traps, c.New))
 	p.addf("<path d=\"M%d %dH%d\" stroke=\"#c9d1db\"/>\n", svgLabel, y+14, svgWidth-20)
 	for _, k := range []struct {
 		m           *Moment
 		color, what string
 		trap        bool
-	}{{c.LastOld, "#9a3412", "last old", false}, {c.FirstTrap, "#c2185b", "first trap", true}, {c.LastTrap, "#c2185b", "last trap", true}, {c.FirstNew, "#166534", "first new", false}} {
+	}{{c.LastOld, "#9a3412", "last old", false}, {c.FirstTrap, "#c2185b", "first trap", true}, {last, "#c2185b", "last trap", true}, {c.FirstNew, "#166534", "first new", false}} {
 		if k.m == nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/protofields"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -46,35 +47,14 @@ func cycleTrace(per ...uint64) (b []byte) {
 func countersOf(t *testing.T, b []byte) map[uint64][]float64 {
 	t.Helper()
 	by := map[uint64][]float64{}
-	each := func(b []byte, f func(n protowire.Number, v uint64, in []byte)) {
-		for len(b) > 0 {
-			num, typ, n := protowire.ConsumeTag(b)
-			b = b[n:]
-			var v uint64
-			var in []byte
-			switch typ {
-			case protowire.VarintType:
-				v, n = protowire.ConsumeVarint(b)
-			case protowire.Fixed64Type:
-				v, n = protowire.ConsumeFixed64(b)
-			default:
-				in, n = protowire.ConsumeBytes(b)
-			}
-			if n < 0 {
-				t.Fatal(protowire.ParseError(n))
-			}
-			f(num, v, in)
-			b = b[n:]
-		}
-	}
-	each(b, func(_ protowire.Number, _ uint64, packet []byte) {
-		each(packet, func(n protowire.Number, _ uint64, event []byte) {
+	protofields.Each(t, b, func(_ protowire.Number, _ uint64, packet []byte) {
+		protofields.Each(t, packet, func(n protowire.Number, _ uint64, event []byte) {
 			if n != packetEvent {
 				return
 			}
 			var track, kind uint64
 			var value float64
-			each(event, func(n protowire.Number, v uint64, _ []byte) {
+			protofields.Each(t, event, func(n protowire.Number, v uint64, _ []byte) {
 				switch n {
 				case eventType:
 					kind = v

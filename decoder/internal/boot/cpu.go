@@ -27,7 +27,7 @@ const verwSize = 7
 // model makes likely. They stay in doubt. It takes the kernel to clear buffers on a CPU that
 // needs it, unless it does not mitigate Spectre v2 either.
 func (b *Kernel) guessByCPU(m pt.Model) {
-	spectre := b.state.Get(buildtime.Choice{Kind: buildtime.Feature, ID: featRSBSwitch})
+	spectre := b.state.Get(feature(featRSBSwitch))
 	if b.mode != isa.Mode64 || m.Family != 6 || !leaky[m.Model] || spectre != buildtime.Present {
 		return
 	}

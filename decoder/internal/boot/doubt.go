@@ -295,42 +295,51 @@ func cut(b *flow.Block, is []bool) (list []doubtPart) {
 	return append(list, doubtPart{b.Part(from, len(is)-from), is[from]})
 }
 
-// conclude settles what follows from what is known (arch/x86/kernel/cpu/bugs.c,
-// spectre_v2_select_mitigation of v6.1 and its_select_mitigation of v6.1.140).
+// exclusion says that a boot which has a choice at a value has none of some features.
+type exclusion struct {
+	setting
+	none []uint64 // features
+	why  string
+}
+
+// exclusions is what kernels rule out, by the mode of their code. Of x86
+// (arch/x86/kernel/cpu/bugs.c, spectre_v2_select_mitigation of v6.1 and its_select_mitigation
+// of v6.1.140):
 //
 //   - Boot has the return stack filled at a switch of tasks wherever it mitigates Spectre
 //     v2, by whatever means: without that there are neither retpolines nor IBRS.
 //   - Retpolines and IBRS at the kernel's entry are ways of one choice.
 //   - The mitigation of ITS does not go with fences in place of retpolines.
+var exclusions = map[isa.Mode][]exclusion{
+	isa.Mode64: {
+		{setting{feature(featRSBSwitch), buildtime.Absent}, []uint64{featRetpoline, featFence, featIBRS}, "Spectre v2 is not mitigated: the return stack is not filled"},
+		{setting{feature(featRetpoline), buildtime.Present}, []uint64{featIBRS}, "there are retpolines"},
+		{setting{buildtime.ReturnThunk, buildtime.ThunkLowHalf}, []uint64{featFence}, "ITS is mitigated"},
+	},
+}
+
+// feature returns the choice whether a CPU has feature f.
+func feature(f uint64) buildtime.Choice {
+	return buildtime.Choice{Kind: buildtime.Feature, ID: f}
+}
+
+// conclude settles what follows from what is known, by exclusions.
 func (b *Kernel) conclude() {
-	if b.mode != isa.Mode64 {
-		return
-	}
-	is := func(f uint64, v int) bool {
-		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
-		return b.settled[c] != "" && b.state.Get(c) == v
-	}
-	absent := func(f uint64, why string) {
-		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
-		b.state = b.state.With(c, buildtime.Absent)
-		b.settled[c] = why
-		b.apply(b.kernel.Of(c), b.state)
-	}
-	if is(featRSBSwitch, buildtime.Absent) {
-		for _, f := range []uint64{featRetpoline, featFence, featIBRS} {
-			absent(f, "Spectre v2 is not mitigated: the return stack is not filled")
+	for _, x := range exclusions[b.mode] {
+		if b.settled[x.c] == "" || b.state.Get(x.c) != x.v {
+			continue
 		}
-	}
-	if is(featRetpoline, buildtime.Present) {
-		absent(featIBRS, "there are retpolines")
-	}
-	if b.settled[buildtime.ReturnThunk] != "" && b.state.Get(buildtime.ReturnThunk) == buildtime.ThunkLowHalf {
-		absent(featFence, "ITS is mitigated")
+		for _, f := range x.none {
+			c := feature(f)
+			b.state = b.state.With(c, buildtime.Absent)
+			b.settled[c] = x.why
+			b.apply(b.kernel.Of(c), b.state)
+		}
 	}
 }
 
 // allowed reports whether a boot may have the values of x beside those that are settled: whether
-// what conclude knows does not rule them out.
+// no exclusion rules them out.
 func (b *Kernel) allowed(x variant) bool {
 	is := func(c buildtime.Choice, v int) bool {
 		if i := slices.IndexFunc(x, func(s setting) bool { return s.c == c }); i >= 0 {
@@ -338,15 +347,9 @@ func (b *Kernel) allowed(x variant) bool {
 		}
 		return b.settled[c] != "" && b.state.Get(c) == v
 	}
-	has := func(f uint64) bool { return is(buildtime.Choice{Kind: buildtime.Feature, ID: f}, buildtime.Present) }
-	switch {
-	case b.mode != isa.Mode64:
-	case is(buildtime.Choice{Kind: buildtime.Feature, ID: featRSBSwitch}, buildtime.Absent):
-		return !has(featRetpoline) && !has(featFence) && !has(featIBRS)
-	case has(featRetpoline) && has(featIBRS), has(featFence) && is(buildtime.ReturnThunk, buildtime.ThunkLowHalf):
-		return false
-	}
-	return true
+	return !slices.ContainsFunc(exclusions[b.mode], func(e exclusion) bool {
+		return is(e.c, e.v) && slices.ContainsFunc(e.none, func(f uint64) bool { return is(feature(f), buildtime.Present) })
+	})
 }
 
 // matters reports whether a flow could tell one value of c from another by g's code.

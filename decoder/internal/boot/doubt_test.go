@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
@@ -149,6 +150,35 @@ func TestCalled(t *testing.T) {
 		b := &Kernel{text: 0x1000, code: []byte(c.code), mode: isa.Mode64}
 		if got := b.called(x86.Decoder{}, b.text+uint64(len(c.code))); got != c.want {
 			t.Errorf("%s: called is %v", c.name, got)
+		}
+	}
+}
+
+// TestAllowed would catch a boot that is taken for possible though kernels rule it out, the other
+// way round, and x86's rules held against another architecture.
+func TestAllowed(t *testing.T) {
+	retpoline, ibrs, fence := setting{feature(featRetpoline), buildtime.Present}, setting{feature(featIBRS), buildtime.Present}, setting{feature(featFence), buildtime.Present}
+	unfilled, its := setting{feature(featRSBSwitch), buildtime.Absent}, setting{buildtime.ReturnThunk, buildtime.ThunkLowHalf}
+	for _, c := range []struct {
+		settled, tried variant
+		mode           isa.Mode
+		want           bool
+	}{
+		{nil, variant{retpoline, ibrs}, isa.Mode64, false},
+		{nil, variant{retpoline, {ibrs.c, buildtime.Absent}}, isa.Mode64, true},
+		{variant{retpoline}, variant{ibrs}, isa.Mode64, false},
+		{variant{retpoline}, variant{{retpoline.c, buildtime.Absent}, ibrs}, isa.Mode64, true},
+		{variant{unfilled}, variant{fence}, isa.Mode64, false},
+		{variant{unfilled}, variant{its}, isa.Mode64, true},
+		{variant{its}, variant{fence}, isa.Mode64, false},
+		{nil, variant{retpoline, ibrs}, isa.ModeA64, true},
+	} {
+		b := &Kernel{mode: c.mode, state: buildtime.State{}, settled: map[buildtime.Choice]string{}}
+		for _, s := range c.settled {
+			b.state, b.settled[s.c] = b.state.With(s.c, s.v), "the test"
+		}
+		if got := b.allowed(c.tried); got != c.want {
+			t.Errorf("%v beside %v: allowed is %v", c.tried, c.settled, got)
 		}
 	}
 }

@@ -186,9 +186,9 @@ func (b *Kernel) assume() {
 		return // the numbers of features are of each kernel's own
 	}
 	b.state = buildtime.State{{Kind: buildtime.Feature, ID: featAlways}: buildtime.Present}
-	b.settled[buildtime.Choice{Kind: buildtime.Feature, ID: featAlways}] = "always set"
+	b.settled[feature(featAlways)] = "always set"
 	for _, f := range ordinary {
-		b.state[buildtime.Choice{Kind: buildtime.Feature, ID: f}] = buildtime.Present
+		b.state[feature(f)] = buildtime.Present
 	}
 }
 

@@ -129,7 +129,7 @@ func (u *unconfirmed) hand(b *Batch) {
 	if u.rough.on {
 		u.rough.blur(b)
 	}
-	u.fail(u.sink.Flow(b))
+	u.endWith(u.sink.Flow(b))
 }
 
 // handOn hands on the oldest n batches that are held.
@@ -179,8 +179,8 @@ func (u *unconfirmed) weightFrom(i int) (all int) {
 	return all
 }
 
-// fail has the walk end with the first error that is none of nil.
-func (u *unconfirmed) fail(err error) {
+// endWith has the walk end with the first error that is none of nil.
+func (u *unconfirmed) endWith(err error) {
 	if u.err == nil {
 		u.err = err
 	}
@@ -193,7 +193,7 @@ func (u *unconfirmed) tellConfirmed(list []stretch) {
 	}
 	for _, s := range list {
 		if s.from.ranges < s.to.ranges {
-			u.fail(u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps))
+			u.endWith(u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps))
 		}
 	}
 }
@@ -265,7 +265,7 @@ func (u *unconfirmed) tellDoubted(list []stretch, i, at int, g *event.Gap) {
 		}
 	}
 	c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
-	u.fail(u.contradicted(c))
+	u.endWith(u.contradicted(c))
 	clear(c.Stretch)
 }
 

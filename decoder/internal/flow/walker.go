@@ -93,7 +93,6 @@ type Config struct {
 
 const (
 	batchRanges = 512     // ranges a batch
-	batchNotes  = 64      // notes a batch: they are large
 	queueEvents = 256     // events pulled at once
 	maxIdle     = 1 << 16 // blocks without an outcome before a flow is said to loop
 )

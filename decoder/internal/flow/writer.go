@@ -131,7 +131,7 @@ func (o *writer) keeps() { o.kept, o.full = whole(&o.batch), len(o.batch.Ranges)
 
 // flushNotes hands the batch over if it has many notes.
 func (o *writer) flushNotes() {
-	if len(o.batch.Notes) >= o.kept.notes+batchNotes {
+	if len(o.batch.Notes) >= o.kept.notes+batchRanges {
 		o.flush()
 	}
 }
