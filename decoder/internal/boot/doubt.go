@@ -159,7 +159,7 @@ func (b *Kernel) Doubts(to flow.Sink, again Again) flow.Sink {
 	if len(b.doubts.sites) == 0 {
 		return to
 	}
-	return &doubter{d: &b.doubts, to: to, find: func() ([]stretch, error) { return b.inDoubt(again) }}
+	return b.doubts.doubting(to, again, b.inDoubt)
 }
 
 // walk follows the flow through r. It says in k.is which instructions are doubtful, and

@@ -78,24 +78,14 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 // Doubts returns a sink that makes ambiguous what rests on what lies at such a place, and hands it
 // on to another. It is given the flow of one segment, which again decodes once more.
 func (e *Either) Doubts(to flow.Sink, again Again) flow.Sink {
-	return &doubter{d: &e.doubts, to: to, find: func() ([]stretch, error) { return e.apart(again) }}
+	return e.doubts.doubting(to, again, e.apart)
 }
 
 // apart returns which instructions of a segment are in doubt: those at such a place, and what the
 // flow does not share with that of each other code. Code that the trace contradicts in this segment
 // did not run.
-func (e *Either) apart(again Again) ([]stretch, error) {
-	base, other := e.doubts.lists.get(&e.doubts), e.doubts.lists.get(&e.doubts)
-	defer e.doubts.lists.put(base, other)
-	err := again(nil, base)
-	if err != nil && err != errTooMuch {
-		return nil, err
-	}
-	first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
-	if first < 0 {
-		return nil, nil
-	}
-	if err != nil || len(e.over) > maxEither {
+func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, error) {
+	if len(e.over) > maxEither {
 		return []stretch{{first, math.MaxInt}}, nil
 	}
 	var doubt marks

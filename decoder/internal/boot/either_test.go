@@ -57,7 +57,7 @@ func TestEither(t *testing.T) {
 		k.bad = a[0] == 3
 		return nil
 	}
-	got, err := e.apart(again)
+	got, err := e.doubts.doubting(nil, again, e.apart).(*doubter).find()
 	if err != nil || fmt.Sprint(got) != "[{1 3} {4 6}]" {
 		t.Errorf("in doubt: %v, %v; want what lies at a place and behind it", got, err)
 	}

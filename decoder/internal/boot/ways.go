@@ -212,23 +212,33 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 	return nil
 }
 
+// doubting returns a sink of one segment that makes ambiguous what tell says is in doubt, and hands
+// it on to another. The segment is decoded again as the code is, into base, and tell is asked of
+// what follows the first instruction at a site. Where there are too many instructions, all from
+// there on are in doubt.
+func (d *doubts) doubting(to flow.Sink, again Again, tell func(again Again, base, other *ranAs, first int) ([]stretch, error)) flow.Sink {
+	return &doubter{d: d, to: to, find: func() ([]stretch, error) {
+		base, other := d.lists.get(d), d.lists.get(d)
+		defer d.lists.put(base, other)
+		err := again(nil, base)
+		if err != nil && err != errTooMuch {
+			return nil, err
+		}
+		first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
+		if first < 0 {
+			return nil, nil
+		}
+		if err != nil {
+			return []stretch{{first, math.MaxInt}}, nil
+		}
+		return tell(again, base, other, first)
+	}}
+}
+
 // inDoubt returns which instructions of a segment are in doubt. It has the segment decoded
 // with each other version of the code that the flow comes to. A version that the trace
 // contradicts did not run. What the flow does not share with each of the others is in doubt.
-func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
-	base, other := b.doubts.lists.get(&b.doubts), b.doubts.lists.get(&b.doubts)
-	defer b.doubts.lists.put(base, other)
-	err := again(nil, base)
-	if err != nil && err != errTooMuch {
-		return nil, err
-	}
-	first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
-	if first < 0 {
-		return nil, nil
-	}
-	if err != nil {
-		return []stretch{{first, math.MaxInt}}, nil
-	}
+func (b *Kernel) inDoubt(again Again, base, other *ranAs, first int) ([]stretch, error) {
 	var doubt marks
 	todo := versions{b: b, seen: map[string]bool{}, laid: map[*Patches]bool{}}
 	add := todo.extend
