@@ -100,31 +100,3 @@ func (c *code) pokedDuring(t event.Time) bool {
 	lo, hi := c.text.Epochs(t)
 	return lo != hi
 }
-
-// learnedAt returns what was learned of the code of r, as executed; nil: nothing.
-func (c *code) learnedAt(r *flow.Range) *kcore.Learned {
-	i, _ := slices.BinarySearchFunc(c.learned, r.Block.Addr, func(l kcore.Learned, a uint64) int { return cmp.Compare(l.Addr+uint64(len(l.Code))-1, a) })
-	if i == len(c.learned) || r.Block.Space != 0 || c.learned[i].Addr >= r.End() {
-		return nil
-	}
-	return &c.learned[i]
-}
-
-// markLearned gives the ranges of b whose code was learned the verdict of that: the
-// trace said so. Where other code does the same, it is one of several.
-func (c *code) markLearned(b *flow.Batch) {
-	for i := range b.Ranges {
-		r := &b.Ranges[i]
-		if r.Verdict == flow.Ambiguous {
-			continue
-		}
-		if l := c.learnedAt(r); l != nil {
-			if r.Verdict == flow.Certain {
-				r.Verdict = flow.Trace
-			}
-			if len(l.Others) > 0 {
-				r.Verdict = flow.Ambiguous
-			}
-		}
-	}
-}

@@ -122,8 +122,8 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			break // a short recording: there is hardly more
 		}
 	}
-	err = d.Settle(c.journal, met, func(one []learn.Held) (left int, err error) {
-		next, err := s.withLearned(learnedOf(one))
+	left := func(list []learn.Held) (int, error) {
+		next, err := s.withLearned(learnedOf(list))
 		if err != nil {
 			return 0, err
 		}
@@ -131,7 +131,8 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		s.learned.whole++
 		_, err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
 		return all.Len(), err
-	})
+	}
+	err = d.Settle(c.journal, met, left)
 	d.Place(s.source(c), nil)
 	return met, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
@@ -36,7 +37,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 		}
 	}
 	if len(c.learned) > 0 {
-		c.markLearned(b)
+		boot.MarkLearned(c.learned, b)
 	}
 	s = o.run.s
 	x, ok := s.spare.Get().(*flow.Batch)

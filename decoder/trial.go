@@ -2,37 +2,10 @@ package decoder
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 )
-
-// overlay is code with ideas laid over it, at every moment.
-type overlay struct {
-	textView
-	over learn.Over
-}
-
-// Fetch copies the code at addr as of epoch at (flow.Text).
-func (o *overlay) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
-	if space != 0 {
-		return o.textView.Fetch(dst, space, addr, at)
-	}
-	return o.over.Fetch(dst, addr, func(dst []byte, addr uint64) (int, event.Span) { return o.textView.Fetch(dst, 0, addr, at) })
-}
-
-// Between appends the pokes in [lo, hi) that change the n bytes at addr, but for those
-// that lie under an idea (flow.Text).
-func (o *overlay) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
-	start := len(dst)
-	dst = o.textView.Between(dst, addr, n, lo, hi)
-	kept := dst[:start]
-	for _, i := range dst[start:] {
-		if !o.over.Hides(o.Text.Poke(i)) {
-			kept = append(kept, i)
-		}
-	}
-	return kept
-}
 
 // trial decodes the segment of a visit with ideas laid over the code.
 type trial struct {
@@ -60,7 +33,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		return t.out
 	}
 	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
-	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, confirmed: t.confirmed}
+	x := &code{journal: c.journal, text: c.text, trial: &boot.Overlay{Text: c.text, Ideas: over}, confirmed: t.confirmed}
 	x.caches = cachesOver(s.learned.blocks, func(addr, end uint64) bool { return learn.Over(over).Overlap(addr, end) })
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted

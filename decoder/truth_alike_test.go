@@ -21,6 +21,10 @@ type alikeTwin struct {
 	stated func(got []step, i int) bool
 }
 
+// maxBefore is how far before a claim it is looked for an event from which on packets agree,
+// instructions.
+const maxBefore = 1 << 10
+
 // statedAt is stated, if that is asked.
 func (w *alikeTwin) statedAt(got []step, i int) bool { return w.stated != nil && w.stated(got, i) }
 
@@ -43,11 +47,8 @@ func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 	}
 	begin, agree := -1, 0 // of the stretch looked at last
 	return func(got []step, i int) bool {
-		from, sure, end := i, i, i
+		from, end := i, i
 		for ; from > 0 && got[from-1].gap == nil; from-- {
-			if sure == from && got[from-1].v != flow.Ambiguous {
-				sure--
-			}
 		}
 		for ; end < len(got) && got[end].gap == nil; end++ {
 		}
@@ -57,8 +58,8 @@ func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 		if agree > i {
 			return true
 		}
-		for n := sure; n <= i; n++ {
-			if (n == sure || got[n].off != got[n-1].off) && follow(got, n, end) > i {
+		for n := max(from+1, i-maxBefore); n <= i; n++ {
+			if got[n].off != got[n-1].off && follow(got, n, end) > i {
 				return true
 			}
 		}

@@ -68,10 +68,10 @@ func TestBroken(t *testing.T) {
 // TestChoose would catch a choice of tables that is read as another one.
 func TestChoose(t *testing.T) {
 	for list, want := range map[string]string{
-		"": "calls blocks instructions pokes crossings traps gaps events symbols", "calls,traps": "calls traps",
-		"all": strings.Join(Names(), " "), "-calls,-symbols,-events": "blocks instructions pokes crossings traps gaps",
-		"+branches,-instructions": "calls branches blocks pokes crossings traps gaps events symbols",
-		"call":                    "error", "-all": "error", "all,-branches": "calls blocks instructions pokes crossings traps gaps events symbols",
+		"": "calls blocks instructions pokes crossings traps gaps events symbols versions", "calls,traps": "calls traps",
+		"all": strings.Join(Names(), " "), "-calls,-symbols,-events": "blocks instructions pokes crossings traps gaps versions",
+		"+branches,-instructions": "calls branches blocks pokes crossings traps gaps events symbols versions",
+		"call":                    "error", "-all": "error", "all,-branches": "calls blocks instructions pokes crossings traps gaps events symbols versions",
 	} {
 		c, err := Choose(list)
 		var got []string

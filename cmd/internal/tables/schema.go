@@ -47,6 +47,7 @@ const (
 	tableGaps
 	tableEvents
 	tableSymbols
+	tableVersions
 )
 
 // where is the columns that say where and when.
@@ -154,6 +155,15 @@ var Tables = [...]Table{
 		{"size", Int, "bytes"},
 		{"name", Text, ""},
 		{"module", Text, "\"\": the kernel itself"},
+	}},
+	tableVersions: {"versions", "code at a changed place, from one change to the next that touches it", []Column{
+		{"addr", Addr, "its first byte"},
+		{"symbol", Text, "the symbol that holds it"},
+		{"bytes", Text, "hex"},
+		{"since", Time, "of the change that made it; 0: it was there before"},
+		{"until", Time, "of the change that ended it; 0: none did"},
+		{"poke", Int, "the change that made it; -1: none"},
+		{"next_poke", Int, "the change that ended it; -1: none"},
 	}},
 }
 

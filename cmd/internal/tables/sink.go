@@ -291,9 +291,13 @@ func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, ins
 	}
 }
 
-// changes writes changes to the code, and how CPUs crossed them.
+// changes writes changes to the code, its versions, and how CPUs crossed the changes.
 func (k *Sink) changes() {
+	v := versions{map[uint64]*version{}, k.version}
 	for p := range k.s.Pokes() {
+		if k.o.Choice[tableVersions] {
+			v.follow(&p)
+		}
 		k.row = k.row[:0]
 		k.addNumber(int64(p.Index))
 		k.addAddress(p.Time)
@@ -322,4 +326,5 @@ func (k *Sink) changes() {
 			_ = k.put(tableCrossings)
 		}
 	}
+	v.ends()
 }

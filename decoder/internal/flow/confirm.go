@@ -17,7 +17,12 @@ func (x *executor) confirms(t *thread, e *event.Event) bool {
 
 // rare reports whether b's last instruction is of a kind that few places have. Chance
 // does not lead a flow there just when the trace states where it went.
-func (x *executor) rare(b *Block) bool { return b.lead&place == toFar }
+func (b *Block) rare() bool { return b.lead&place == toFar }
+
+// far reports whether the flow of t comes to such an instruction by itself, at the end of b
+// which is not yet executed. Straight on from an address that the trace stated it comes there
+// whatever led to that address.
+func (x *executor) far(t *thread, b *Block) bool { return b.rare() && x.out.decided(t) }
 
 // resumesAt returns where tracing goes on if what b's last instruction called, which is
 // not traced, comes back; 0: it calls nothing.

@@ -395,6 +395,7 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 // indirect executes b, whose destination the trace states in e, or behind e, the
 // outcomes of what came after (see judge.late). That is a guess.
 func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
+	far := x.far(t, b)
 	x.emit(t, b, int(b.N))
 	guess := false
 	if !targets(e) {
@@ -403,7 +404,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		guess = true
 		x.out.doubted(t, nil) // by the manual it would contradict the code
 	}
-	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
+	x.confirmIf(far && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)
 	if t.odd(&x.events, b, e, x.out.wait.told) {
 		x.takeBack(t, b, e)
@@ -440,11 +441,12 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 		x.left(t, e, b.Addr+uint64(b.size(int(b.spaceAt)-1)), 0)
 		return moved
 	}
+	far := x.far(t, b)
 	x.emit(t, b, int(b.N))
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
-	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
+	x.confirmIf(far || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
 	t.expect = b.resumesAt()
 	return moved

@@ -21,6 +21,7 @@ func confirmText() *testText {
 		0x20: "\x06",                 // no instruction
 		0x28: "\xeb\xfe",             // jmp 28
 		0x30: "\x75\x02",             // jne 34
+		0x38: "\x75\x26",             // jne 60
 		0x40: "\xff\xd0",             // call *%rax
 		0x50: "\xc3",                 // ret
 		0x60: "\x48\xcf",             // iretq
@@ -76,7 +77,9 @@ func TestConfirms(t *testing.T) {
 		{"tracing ends at an indirect branch", "0? 4? 8? 10? 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("tt"), off(0x1ff8), impossible(0x1030), bits("n"), stop}},
 		{"and comes back behind a call", "40 42? 30? gap:mismatch", []event.Event{syncAt(0x1040), off(0), impossible(0x1042), async(0x1043, 0x1030), bits("n"), stop}},
 		{"and comes back elsewhere", "40? 30? gap:mismatch", []event.Event{syncAt(0x1040), off(0), impossible(0x1030), bits("n"), stop}},
-		{"a return from an exception", "60 30? gap:mismatch", []event.Event{syncAt(0x1060), to(0x1030), bits("n"), stop}},
+		{"a return from an exception", "38 60 30? gap:mismatch", []event.Event{syncAt(0x1038), bits("t"), to(0x1030), bits("n"), stop}},
+		{"a return from an exception, straight on from a target", "0? 4? 8? 10? 60? 30? gap:mismatch",
+			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1060), to(0x1030), bits("n"), stop}},
 		{"a return", "50? 30? gap:mismatch", []event.Event{syncAt(0x1050), to(0x1030), bits("n"), stop}},
 
 		{"no instruction", "0? 4? 8? 10? gap:bad-insn", []event.Event{syncAt(0x1000), bits("tt"), to(0x1020), to(0x106f)}},

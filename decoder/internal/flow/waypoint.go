@@ -82,7 +82,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		if first {
 			t.push(b)
 		}
-		x.confirmIf(x.rare(b), t)
+		x.confirmIf(b.rare(), t)
 		x.arrived(t, e)
 		return moved
 	}

@@ -21,6 +21,7 @@ type Held struct {
 	// there throughout.
 	Change *event.Time
 	Back   bool
+	unsure bool   // all of the recording has to say that it may be believed
 	Either bool   // what is among Others does not do the same: see kcore.Learned
 	from   *Visit // at which it was found
 }
@@ -289,7 +290,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	good = fewest(good, func(x *tried) int { return x.astray })
 	groups := byTurns(good)
 	if len(groups) == 1 {
-		if h, ok = d.one(good); ok || len(good) == 1 {
+		if h, ok = d.one(good); ok {
 			return h, ok
 		}
 	}

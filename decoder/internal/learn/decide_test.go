@@ -286,3 +286,21 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldSite would catch two codes that are believed of one site: where the code changed, each is
+// needed where it was found.
+func TestHeldSite(t *testing.T) {
+	a := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}
+	b := Idea{Addr: 0x1000, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely}
+	d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a, b} }}
+	d.Try = func(v *Visit, over []Idea) (o Outcome) {
+		if want := byte(1 + v.Time.Lo/10); len(over) == 1 && over[0].Code[0] == want {
+			o = Outcome{Beyond: enough}
+		}
+		return o
+	}
+	d.Decide([]*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000), visitAt(11, 0x1000), visitAt(12, 0x1000)})
+	if len(d.Held) != 1 || !d.Held[0].same(&a) {
+		t.Errorf("held %+v, want the code that was found first", d.Held)
+	}
+}

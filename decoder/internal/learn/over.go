@@ -2,7 +2,6 @@ package learn
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // Over is ideas that are laid over code.
@@ -38,10 +37,4 @@ func (o Over) Overlap(addr, end uint64) bool {
 		}
 	}
 	return false
-}
-
-// Hides reports whether an idea lies over what p changes.
-func (o Over) Hides(p *kcore.Poke) bool {
-	r := p.Range()
-	return o.Overlap(r.Addr, r.Addr+r.Len)
 }

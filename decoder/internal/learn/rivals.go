@@ -20,6 +20,10 @@ const (
 	maxEither = 64
 )
 
+// leastMet is how many contradictions have to go away with an idea that held at one visit where
+// returns went astray.
+const leastMet = 8
+
 // rivals keeps the ideas of groups that hold at v. Each is there, or none is: to choose among
 // some of them would be to guess.
 func (d *Decider) rivals(v *Visit, groups [][]tried) {
@@ -30,8 +34,8 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 			continue
 		}
 		for i := range g {
-			if x := &g[i]; x.sure() {
-				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike})
+			if x := &g[i]; x.skipped == 0 || x.Rank == rankKnown {
+				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, unsure: !x.sure()})
 			}
 		}
 	}
@@ -65,6 +69,9 @@ func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held) (int,
 			n, err := left(append(slices.Clip(d.Held), set[i]))
 			if err != nil {
 				return err
+			}
+			if set[i].unsure && (n > 0 || met < leastMet) {
+				continue
 			}
 			if n < least {
 				least, best = n, nil

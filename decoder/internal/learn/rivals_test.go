@@ -81,3 +81,35 @@ func TestRivals(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsure would catch an idea that is never believed as it held at one visit where returns went
+// astray, though all of the recording fits it. It would also catch one that is believed without
+// that, or by a few contradictions.
+func TestUnsure(t *testing.T) {
+	none, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankDistant}
+	for _, c := range []struct {
+		met, left, skipped int
+		want               bool
+	}{{leastMet, 0, 0, true}, {leastMet - 1, 0, 0, false}, {leastMet, 1, 0, false}, {leastMet, 0, 1, false}} {
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{x} }}
+		d.Try = func(_ *Visit, over []Idea) (o Outcome) {
+			if len(over) > 0 {
+				o = Outcome{Beyond: enough, Calls: Calls{Astray: 2, Skipped: c.skipped}}
+			}
+			return o
+		}
+		if d.Decide([]*Visit{visitAt(1, 0x1000)}); len(d.Held) > 0 {
+			t.Errorf("%+v: believed at once", c)
+		}
+		if err := d.Settle(none, c.met, func([]Held) (int, error) { return c.left, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(d.Held) == 1; got != c.want {
+			t.Errorf("%+v: believed: %v", c, got)
+		}
+	}
+}

@@ -153,7 +153,7 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 			}
 			fallthrough
 		default:
-			add(rankDistant, "probe", b[:1:1])
+			add(rankLikely, "probe", b[:1:1])
 			continue
 		}
 		if alike[w] == nil {

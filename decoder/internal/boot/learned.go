@@ -1,0 +1,37 @@
+package boot
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// learnedAt returns which of list, by address, tells of the code of r, as executed; nil: none.
+func learnedAt(list []kcore.Learned, r *flow.Range) *kcore.Learned {
+	i, _ := slices.BinarySearchFunc(list, r.Block.Addr, func(l kcore.Learned, a uint64) int { return cmp.Compare(l.Addr+uint64(len(l.Code))-1, a) })
+	if i == len(list) || r.Block.Space != 0 || list[i].Addr >= r.End() {
+		return nil
+	}
+	return &list[i]
+}
+
+// MarkLearned gives the ranges of b whose code is of list, by address, the verdict of that: the
+// trace said so. Where other code does the same, it is one of several.
+func MarkLearned(list []kcore.Learned, b *flow.Batch) {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		if r.Verdict == flow.Ambiguous {
+			continue
+		}
+		if l := learnedAt(list, r); l != nil {
+			if r.Verdict == flow.Certain {
+				r.Verdict = flow.Trace
+			}
+			if len(l.Others) > 0 {
+				r.Verdict = flow.Ambiguous
+			}
+		}
+	}
+}
