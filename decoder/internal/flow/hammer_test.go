@@ -159,7 +159,7 @@ func TestPathAnew(t *testing.T) {
 	}
 	last := 0
 	for i := range w.paths.n {
-		if p := w.paths.nthPath(i); p.n > 0 && p.span.From == n && p.from.Span == event.EveryEpoch {
+		if p := w.paths.nthPath(i); p.n > 0 && p.span.Has(n) && p.from.Span == event.EveryEpoch {
 			last++
 		}
 	}

@@ -41,7 +41,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		if p = ps.admit(h); p == nil {
 			return nil, nil, n
 		}
-		w.trace(t, p, &is)
+		w.trace(t, p, &is, false)
 	}
 	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
 		if t.lo != t.hi || p.span.Has(t.lo) {
@@ -49,7 +49,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		}
 		// It led there in other code than there is now. Where the clock leaves open which
 		// code there is, no path holds for all of it.
-		if w.trace(t, p, &is); p.n == 0 {
+		if w.trace(t, p, &is, true); p.n == 0 {
 			return nil, nil, n
 		}
 	}
@@ -66,14 +66,15 @@ type tracer struct {
 }
 
 // trace makes p the path that is asked for by walking from its first block. It touches
-// nothing else.
-func (w *Walker) trace(t *thread, p *path, is *ask) {
+// nothing else. If changed is set, p led through code that changed since. Now it ends before
+// such code, or soon behind it: little is to be made anew at the next change.
+func (w *Walker) trace(t *thread, p *path, is *ask, changed bool) {
 	c := &w.tracer
 	c.height, c.low, c.high = 0, 0, 0
 	*p = path{ask: *is, end: is.from, span: event.EveryEpoch, first: p.first, room: p.room}
 	for k := is.asked(); int(p.n) < pathRanges && !p.final; {
 		b := p.end
-		if b.N == 0 {
+		if b.N == 0 || changed && p.used > 0 && p.span.Intersect(b.Span) != event.EveryEpoch {
 			break
 		}
 		nb, spent := c.on(w, t, p, k)

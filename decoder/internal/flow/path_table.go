@@ -84,7 +84,8 @@ func (ps *Paths) nthPath(i int) *path { return &ps.list[i/pathChunk][i%pathChunk
 // pathOf returns the path that is asked for, with the return addresses of s, or nil, and the
 // hash of what was asked.
 func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
-	h = is.from.Addr ^ mathbits.RotateLeft64(is.key*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f
+	// By the number, not the address: versions of a block are others, and there may be many.
+	h = uint64(is.from.Number) ^ mathbits.RotateLeft64(is.key*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f
 	h *= 0xc4ceb9fe1a85ec53
 	h ^= h >> 32
 	if ps.table == nil {

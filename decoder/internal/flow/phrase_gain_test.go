@@ -71,3 +71,24 @@ func TestSeldomRepeats(t *testing.T) {
 		t.Errorf("%d ranges of %d, %d phrases", ranges, targets, made)
 	}
 }
+
+// TestVersionsApart would catch versions of one block that are looked up one behind the other. A
+// busy site may have thousands. What is known of each lies at a place of its own.
+func TestVersionsApart(t *testing.T) {
+	const versions = 1000
+	var ps Paths
+	var s ReturnStack
+	known := new(phrases)
+	paths, met, buf := map[uint64]bool{}, map[uint64]bool{}, make([]byte, phraseBytes)
+	for i := range uint32(versions) {
+		b := &Block{Addr: 0x1000, Number: 1 + i}
+		_, h := ps.pathOf(&ask{from: b, key: 1}, &s)
+		paths[h%pathTable] = true
+		_, h = known.known(b, buf, 0)
+		met[h%phraseTable] = true
+	}
+	// So many at random leave about eight places taken twice.
+	if len(paths) < versions*9/10 || len(met) < versions*9/10 {
+		t.Errorf("%d versions: %d places of paths, %d of phrases", versions, len(paths), len(met))
+	}
+}

@@ -115,7 +115,7 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 	buf = buf[:phraseBytes:phraseBytes]
 	k0, k1 := binary.LittleEndian.Uint64(buf), binary.LittleEndian.Uint64(buf[8:])
 	k2, k3 := binary.LittleEndian.Uint64(buf[16:]), binary.LittleEndian.Uint64(buf[24:])
-	h = (b.Addr ^ k0*0x9e3779b97f4a7c15 ^ (k1<<31|k1>>33)*0xff51afd7ed558ccd ^ (k2<<17|k2>>47)*0xa0761d6478bd642f ^ (k3<<47|k3>>17)*0xe7037ed1a0b428db) * 0xc4ceb9fe1a85ec53
+	h = (uint64(b.Number) ^ k0*0x9e3779b97f4a7c15 ^ (k1<<31|k1>>33)*0xff51afd7ed558ccd ^ (k2<<17|k2>>47)*0xa0761d6478bd642f ^ (k3<<47|k3>>17)*0xe7037ed1a0b428db) * 0xc4ceb9fe1a85ec53
 	h ^= h >> 32
 	for i := h; ; i++ {
 		x := ps.table[i%phraseTable]
