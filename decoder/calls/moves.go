@@ -9,6 +9,7 @@ import (
 // note takes what lies between ranges.
 func (c *cpu) note(n *decoder.Note) {
 	e := &n.Event
+	c.begins()
 	if c.cycles != nil {
 		c.cycles.follows(n)
 	}

@@ -87,10 +87,11 @@ func (th *thread) forgotten(c *cpu) {
 	c.last, c.part = last, part
 }
 
-// has reports whether a stream is in th.
+// has reports whether a stream is in th. Its brief calls become Calls then.
 func (t *Tree) has(th *thread) bool {
 	for i := range t.cpus {
 		if t.cpus[i].thread == th {
+			t.cpus[i].begins()
 			return true
 		}
 	}

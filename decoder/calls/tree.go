@@ -77,6 +77,7 @@ func (t *Tree) Restart() bool {
 // Close ends the calls that are in progress.
 func (t *Tree) Close() {
 	for i := range t.cpus {
+		t.cpus[i].begins()
 		t.cpus[i].thread.settle(&t.cpus[i])
 	}
 	for _, th := range t.sorted() {

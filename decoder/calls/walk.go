@@ -76,6 +76,7 @@ func (t *Tree) clip(ns uint64) uint64 {
 // goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	stamp, prev, counts, awaits, fresh, here := noStamp, c.prev, c.counts, c.await != nothing, false, false
+	briefs := c.Fold || c.Brief
 	// fresh: c.last is not of the stamp yet; here: how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
@@ -89,14 +90,16 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if !here {
 			if x.Stamp != stamp {
 				stamp, fresh = x.Stamp, true
-				if c.moment(stamps, int(stamp)); c.thread == nil || c.tenure.over(c.stated, c.now) {
+				if c.moment(stamps, int(stamp)); awaits && briefs && c.answers(k) {
+					awaits, here = false, true
+				} else if c.thread == nil || c.tenure.over(c.stated, c.now) {
 					c.begins()
 					c.ran(insns, verdict, prev)
 					insns, verdict = 0, decoder.Certain
 					c.runs()
 				}
 			}
-			if awaits || (k.Addr-c.lo-1 >= c.inner || k.End-c.lo > c.size) && k != c.returner {
+			if awaits || !here && (k.Addr-c.lo-1 >= c.inner || k.End-c.lo > c.size) && k != c.returner {
 				c.ran(insns, verdict, prev)
 				insns, verdict = 0, decoder.Certain
 				if awaits || !c.jumpsBriefly(k) {
@@ -118,7 +121,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
 		}
-		if next := i + 1; next < len(list) && c.top != nil && (c.Fold || c.Brief) && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
+		if next := i + 1; next < len(list) && c.top != nil && briefs && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
 			next := &list[next]
 			if next.Stamp != stamp {
 				stamp, fresh = next.Stamp, true
@@ -131,8 +134,21 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		}
 		awaits = c.leaves(k)
 	}
-	c.ran(insns, verdict, prev)
-	c.begins()
+	if c.ran(insns, verdict, prev); c.From != 0 || c.Until != 0 {
+		c.begins()
+	}
+}
+
+// answers takes what was awaited as the ranges before ended: done if that is a call or a return,
+// brief calls go on, and k comes next.
+func (c *cpu) answers(k *decoder.Block) (done bool) {
+	if c.await != callee && c.await != caller || c.top == nil || c.stated >= c.tenure.until {
+		return false
+	}
+	if done = c.briefly(c.branch, k, 0, decoder.Certain); done {
+		c.await = nothing
+	}
+	return done
 }
 
 // doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the
