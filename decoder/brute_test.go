@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -117,7 +115,7 @@ func cutSegments(offs []int64, got []step, id func(*step) uint64) []bruteSegment
 		}
 		n := len(s.ips)
 		s.ips, s.addrs, s.offs = append(s.ips, id(x)), append(s.addrs, x.ip), append(s.offs, x.off)
-		if x.v != flow.Ambiguous {
+		if x.v != Ambiguous {
 			open = false
 			continue
 		}
@@ -168,18 +166,6 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 			c.judge(note, &seg, w, g.verdict(path, fits, &seg, w))
 		}
 	}
-}
-
-// segmentEvents decodes the packets of segment seg of st.
-func segmentEvents(st *stream.Stream, seg event.Segment) (evs []event.Event) {
-	seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
-	near := st.Unit.(pt.Config)
-	near.Ahead = true
-	var e event.Event
-	for d := pt.NewDecoder(near, seg); d.Next(&e); {
-		evs = append(evs, e)
-	}
-	return evs
 }
 
 // ran reports whether what the machine did in segment i of st is among the

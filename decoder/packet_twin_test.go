@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // packetTwin says how far a flow agrees with the packets of a stream of Intel PT. It goes along
@@ -337,4 +338,16 @@ func TestPacketTwin(t *testing.T) {
 			}
 		}
 	}
+}
+
+// segmentEvents decodes the packets of segment seg of st.
+func segmentEvents(st *stream.Stream, seg event.Segment) (evs []event.Event) {
+	seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
+	near := st.Unit.(pt.Config)
+	near.Ahead = true
+	var e event.Event
+	for d := pt.NewDecoder(near, seg); d.Next(&e); {
+		evs = append(evs, e)
+	}
+	return evs
 }

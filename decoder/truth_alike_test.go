@@ -6,7 +6,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
@@ -29,9 +28,8 @@ const maxBefore = 1 << 10
 // statedAt is stated, if that is asked.
 func (w *alikeTwin) statedAt(got []step, i int) bool { return w.stated != nil && w.stated(got, i) }
 
-// statedBy returns alikeTwin.stated for the flow of st.
-func (w *alikeTwin) statedBy(st *stream.Stream) func(got []step, i int) bool {
-	packets := packetsOf(st)
+// statedBy returns alikeTwin.stated for the flow of a stream with these packets.
+func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 	follow := func(got []step, from, to int) int {
 		path := make([]uint64, 0, to-from)
 		for _, x := range got[from:to] {

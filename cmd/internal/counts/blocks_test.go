@@ -3,7 +3,6 @@ package counts
 import (
 	"reflect"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -14,14 +13,7 @@ import (
 // edges are not counted. Some blocks have one number, or none, or too high a one. Some executions
 // are ambiguous, or of a part.
 func TestBlocks(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{
-		FS:  fstest.MapFS{"pt": {Data: []byte{0}}},
-		Raw: []decoder.RawTrace{{Path: "pt", Protocol: decoder.IntelPT}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openEmpty(t)
 	var blocks []*decoder.Block
 	for i := range 200 {
 		b := &decoder.Block{Addr: uint64(i * 16), End: uint64(i*16 + 3), N: 3, Lens: []uint8{1, 1, 1}, Class: isa.JumpInd}

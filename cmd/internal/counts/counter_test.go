@@ -12,14 +12,7 @@ import (
 // TestSince would catch a gap before a window that counts as the window's, and one of the window,
 // or without a time, that does not.
 func TestSince(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{
-		FS:  fstest.MapFS{"pt": {Data: []byte{0}}},
-		Raw: []decoder.RawTrace{{Path: "pt", Protocol: decoder.IntelPT}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openEmpty(t)
 	c := New(s, &host.Filter{}, Options{Bare: true, Since: 100})
 	b := &decoder.Batch{}
 	for _, hi := range []uint64{0, 99, 100, 101} {
@@ -31,4 +24,18 @@ func TestSince(t *testing.T) {
 	if c.Gaps != 3 {
 		t.Errorf("%d gaps count, want 3", c.Gaps)
 	}
+}
+
+// openEmpty opens a recording in which nothing ran.
+func openEmpty(t *testing.T) *decoder.Session {
+	t.Helper()
+	s, err := decoder.Open(decoder.Config{
+		FS:  fstest.MapFS{"pt": {Data: []byte{0}}},
+		Raw: []decoder.RawTrace{{Path: "pt", Protocol: decoder.IntelPT}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

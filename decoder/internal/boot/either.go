@@ -14,6 +14,9 @@ import (
 // behind the first such place is in doubt.
 const maxEither = 128
 
+// maxWays is how many are made at most, with the code that is taken: one more than are tried.
+const maxWays = maxEither + 2
+
 // Either is learned code of which the trace leaves several possible that do not do the same.
 type Either struct {
 	doubts doubts
@@ -37,7 +40,7 @@ func (r *Reader) shape(addr uint64, code []byte) string {
 		if r.ISA.Decode(&in, b[off:], addr+uint64(off), r.Mode) != isa.OK {
 			return string(append(shape, '?'))
 		}
-		shape = fmt.Appendf(shape, "%d %d %x,", in.Len, in.Class, in.Target)
+		shape = fmt.Appendf(shape, "%d %d %d %x,", in.Len, in.Class, in.Flags&^isa.FlagNop, in.Target)
 	}
 	return string(shape)
 }
@@ -58,8 +61,8 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		for _, code := range l.Others {
 			if shape := r.shape(l.Addr, code); !seen[shape] && len(code) == len(l.Code) {
 				seen[shape] = true
-				for _, w := range before {
-					ways = append(ways, append(slices.Clip(w), patch{l.Range(), code}))
+				for k := 0; k < len(before) && len(ways) < maxWays; k++ {
+					ways = append(ways, append(slices.Clip(before[k]), patch{l.Range(), code}))
 				}
 			}
 		}

@@ -65,3 +65,43 @@ func TestEither(t *testing.T) {
 		t.Errorf("tried %v, want all six", tried)
 	}
 }
+
+// flagged reads each byte as an instruction whose flags it is.
+type flagged struct{ isa.Decoder }
+
+func (flagged) Decode(in *isa.Insn, code []byte, _ uint64, _ isa.Mode) isa.Status {
+	*in = isa.Insn{Len: 1, Class: isa.Call, Target: 8, Flags: isa.Flags(code[0])}
+	return isa.OK
+}
+
+// TestEitherFlags would catch code that is not tried although it goes to another instruction set,
+// or may fail: as BLX in place of BL, or BXEQ in place of BX. Nothing done in another way is the same.
+func TestEitherFlags(t *testing.T) {
+	r := &Reader{ISA: flagged{}, Fetch: func([]byte, uint64) int { return 0 }}
+	e := NewEither([]kcore.Learned{{
+		Addr: 0x10, Code: []byte{0}, Either: true,
+		Others: [][]byte{{byte(isa.FlagInterwork)}, {byte(isa.FlagConditional)}, {byte(isa.FlagNop)}},
+	}}, r)
+	if len(e.over) != 2 {
+		t.Errorf("%d other codes, want 2", len(e.over))
+	}
+}
+
+// TestEitherMany would catch codes made for all that places allow together, which may be more than
+// memory holds. It would also catch too few to say that there are too many.
+func TestEitherMany(t *testing.T) {
+	for _, c := range []struct{ places, want int }{{1, 7}, {2, 63}, {3, maxEither + 1}, {8, maxEither + 1}} {
+		var list []kcore.Learned
+		for i := range c.places {
+			l := kcore.Learned{Addr: 0x10 * uint64(i+1), Code: []byte{0}, Either: true}
+			for code := range byte(7) {
+				l.Others = append(l.Others, []byte{code + 1})
+			}
+			list = append(list, l)
+		}
+		e := NewEither(list, &Reader{ISA: bytewise{}, Fetch: func([]byte, uint64) int { return 0 }})
+		if len(e.over) != c.want {
+			t.Errorf("%d places: %d other codes, want %d", c.places, len(e.over), c.want)
+		}
+	}
+}

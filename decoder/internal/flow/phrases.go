@@ -181,7 +181,8 @@ func (w *Walker) phrasesOn() {
 	}
 	w.paths.countFor(x.out.refer.tally)
 	i, q := 0, t.q
-	told := past{off: off, at: at} // from the last phrase on that has other events than targets
+	// From the last phrase on that has other events than targets.
+	told := past{off: off, at: at, last: last, known: true, first: q}
 	x.out.until(&event.Event{Time: at})
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) && most-i >= phraseLeast {
@@ -197,7 +198,7 @@ func (w *Walker) phrasesOn() {
 			t.stack.reenact(p.ranges(), p.call[:p.open], int(p.pops), int(p.deep))
 		}
 		if p.turns {
-			told.off, told.last, told.known = from, last, true
+			told.off, told.last, told.turns = from, last, true
 		}
 		if p.states {
 			last = p.last

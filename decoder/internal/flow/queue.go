@@ -17,6 +17,7 @@ type queue struct {
 	bytes   Bytewise      // src, if the walk may know its bytes again
 	past    past          // the events directly before base, if they were passed over
 	told    []event.Event // scratch of usedEvent
+	older   waited        // what all that usedEvent can tell lies behind, where that holds only targets and payloads
 	vain    int           // how often in a row nothing was known of the bytes ahead
 }
 
@@ -32,13 +33,23 @@ type past struct {
 	at    event.Time
 	last  uint64 // what addresses in them are relative to
 	known bool   // there are such bytes
+	first int    // the first event that was passed over
+	turns bool   // they are not all targets
+}
+
+// waited is what waitedBehind tells of an event.
+type waited struct {
+	at   int
+	held event.Event
+	is   bool // there are such outcomes
+	ok   bool // it is known
 }
 
 // start begins the segment that src gives. If known is set, the walk may know its bytes
 // again.
 func (q *queue) start(src Source, known bool) {
 	q.src, q.buf, q.base, q.drained = src, q.buf[:0], 0, false
-	q.bytes, q.past, q.told = nil, past{}, q.told[:0]
+	q.bytes, q.past, q.told, q.older = nil, past{}, q.told[:0], waited{}
 	if known {
 		q.bytes, _ = src.(Bytewise)
 	}
@@ -50,6 +61,7 @@ func (q *queue) spent(i int) bool { return i-q.base >= len(q.buf) && !q.drained 
 
 // passed says that the events before i were passed over, p among them.
 func (q *queue) passed(i int, p past) {
+	q.keepWaited(p.first, !p.turns)
 	q.base, q.buf = i, q.buf[:0]
 	q.past, q.told = p, q.told[:0]
 }
@@ -121,6 +133,7 @@ func (q *queue) fill(dst []event.Event) int {
 func (q *queue) trim(next, least int) {
 	// One event back is kept: a flow with outcomes in hand refers to it.
 	if used := next - 1 - q.base; used >= least && used >= len(q.buf)/2 {
+		q.keepWaited(q.base+used, used < len(q.buf) && mayWait(&q.buf[used]))
 		n := copy(q.buf, q.buf[min(used, len(q.buf)):])
 		q.buf = q.buf[:n]
 		q.base += used
@@ -172,6 +185,19 @@ func (q *queue) tellPast() {
 	p.known = false
 }
 
+// keepWaited keeps what event i may have waited behind, if needed: those before it are dropped.
+// So what a flow knows of the past depends on nothing but the trace.
+func (q *queue) keepWaited(i int, needed bool) {
+	if !needed {
+		q.older.is, q.older.ok = false, false
+		return
+	}
+	at, e, ok := q.waitedBehind(i)
+	if q.older.at, q.older.is, q.older.ok = at, e != nil, ok; e != nil {
+		q.older.held = *e
+	}
+}
+
 // waitedBehind returns the outcomes event that target i may have waited behind, and
 // its index: only targets, and payloads, of which not each need end the wait, lie
 // between. e is nil if there is none. Where that is dropped, ok is false.
@@ -181,16 +207,22 @@ func (q *queue) waitedBehind(i int) (at int, e *event.Event, ok bool) {
 		if e == nil {
 			break
 		}
-		switch e.Kind {
-		case event.Target, event.Payload:
-		case event.Outcomes:
+		switch {
+		case mayWait(e):
+		case e.Kind == event.Outcomes:
 			return i, e, true
 		default:
 			return 0, nil, true
 		}
 	}
-	return 0, nil, false
+	if q.older.is {
+		return q.older.at, &q.older.held, q.older.ok
+	}
+	return 0, nil, q.older.ok
 }
+
+// mayWait reports whether a target behind e may wait for outcomes from before e.
+func mayWait(e *event.Event) bool { return e.Kind == event.Target || e.Kind == event.Payload }
 
 // early reports whether target i is seldom sent while outcomes of before it are left: the
 // packet with these is not full, and no other packet forced it out. Outcomes follow that

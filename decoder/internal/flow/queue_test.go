@@ -103,3 +103,46 @@ func TestQueueBehindNotTaken(t *testing.T) {
 		t.Error("where the events before are gone, none of them is known to be an outcome")
 	}
 }
+
+// TestQueueRemembers would catch a queue that tells what a target waited behind by how many
+// events it happens to hold. Then a flow would depend on what was dropped, or passed over,
+// before. The whole list of events is the slow twin.
+func TestQueueRemembers(t *testing.T) {
+	const n = 4000
+	kinds := []event.Kind{event.Target, event.Target, event.Target, event.Target, event.Payload, event.Outcomes, event.Context}
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		all := make(events, n)
+		for i := range all {
+			all[i] = event.Event{Kind: kinds[rnd.IntN(len(kinds))], Off: int64(i)}
+		}
+		var q, twin queue
+		src := all
+		q.start(&src, false)
+		other := all
+		twin.start(&other, false)
+		twin.at(n - 1)
+		for next := 0; next < n; next += 1 + rnd.IntN(9) {
+			q.at(next)
+			switch rnd.IntN(3) {
+			case 0:
+				q.trim(next, 1)
+			case 1: // targets are passed over
+				end := next
+				for end < n && all[end].Kind == event.Target {
+					end++
+				}
+				if end == next || q.drained {
+					break
+				}
+				q.passed(end, past{first: next})
+				src, next = all[end:], end
+			}
+			at, e, ok := q.waitedBehind(next)
+			wantAt, want, wantOK := twin.waitedBehind(next)
+			if ok != wantOK || at != wantAt || (e != nil) != (want != nil) || e != nil && *e != *want {
+				t.Fatalf("seed %d, event %d: %d %v %v, want %d %v %v", seed, next, at, e, ok, wantAt, want, wantOK)
+			}
+		}
+	}
+}
