@@ -30,9 +30,14 @@ type merger struct {
 // merging is a batch of which pieces are left.
 type merging struct {
 	*flow.Batch
-	size   int64 // bytes that the batch takes
+	segs   []event.Segment // of its job
+	size   int64           // bytes that the batch takes
 	pieces []piece
 	next   int // of pieces
+
+	// steady says that its stamps' times count up. Then only the next piece is found ahead, and no more
+	// than where it begins. Most of the time what is handed on has many.
+	steady bool
 }
 
 // piece is a stretch of a batch with one time.
@@ -68,6 +73,7 @@ func (m *merger) pull(ln *lane) error {
 	if err := m.look(&p); err != nil {
 		return err
 	}
+	steady := ln.share == nil && !m.q.Reverse && !slices.ContainsFunc(p.batches, func(b *flow.Batch) bool { return !b.CountsUp(j.segs) })
 	for _, b := range p.batches {
 		if len(b.Ranges) == 0 && len(b.Notes) == 0 {
 			m.recycle(b, flow.BatchSize(b))
@@ -77,41 +83,102 @@ func (m *merger) pull(ln *lane) error {
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.size, c.pieces, c.next = b, flow.BatchSize(b), c.pieces[:0], 0
-		m.cut(c, ln, j)
+		c.Batch, c.segs, c.size, c.pieces, c.next, c.steady = b, j.segs, flow.BatchSize(b), c.pieces[:0], 0, steady
+		if c.begins(0, 0); !steady {
+			m.cut(c, ln, j)
+		}
 		ln.head = append(ln.head, c)
 	}
+	ln.opens()
 	return nil
 }
 
-// stride is how many ranges are passed over at once that have one stamp.
-const stride = 8
+// at returns the piece of c that begins with a range and a note. Where it is ranges, its end is left open.
+func (c *merging) at(r, n int) (p piece, ok bool) {
+	p = piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
+	switch {
+	case n < len(c.Notes) && c.Notes[n].At <= r:
+		p.key, p.notes[1] = c.NoteBegan(n, c.segs), n+1
+	case r < len(c.Ranges):
+		p.key = c.Began(r, c.segs)
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// begins makes the piece at a range and a note the next one of c, which is steady.
+func (c *merging) begins(r, n int) {
+	c.pieces = c.pieces[:0]
+	if p, ok := c.at(r, n); ok {
+		c.pieces = append(c.pieces, p)
+	}
+}
+
+// runsTo returns the range at which the next note behind p lies, or the end.
+func (c *merging) runsTo(p *piece) int {
+	if n := p.notes[1]; n < len(c.Notes) {
+		return min(len(c.Ranges), c.Notes[n].At)
+	}
+	return len(c.Ranges)
+}
+
+// opens notes when ln goes on, if its first batch is steady: not before what came of it.
+func (ln *lane) opens() {
+	if len(ln.head) == 0 || !ln.head[0].steady {
+		return
+	}
+	c := ln.head[0]
+	if len(c.pieces) > 0 {
+		p := &c.pieces[0]
+		ln.key = max(ln.key, p.key)
+		p.key = ln.key
+	}
+}
+
+// reach returns the next pieces of ln's first batch as one: as many as lie before a limit of
+// another lane, where bringer is one. The batch is steady. Its next piece is the one behind. ran says
+// that ranges are last.
+func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran bool) {
+	c := ln.head[0]
+	p = c.pieces[0]
+	for {
+		if ran = c.pieces[0].ran(); ran {
+			r, end := p.ranges[1], c.runsTo(&p)
+			if r++; bringer < 0 {
+				r = end
+			}
+			for r < end { // the first one beyond the limit
+				if h := int(uint(r+end) / 2); m.before(limit, bringer, max(ln.key, c.Began(h, c.segs)), s) {
+					end = h
+				} else {
+					r = h + 1
+				}
+			}
+			p.ranges[1] = end
+			ln.key = max(ln.key, c.Began(end-1, c.segs))
+		}
+		p.key = ln.key
+		c.begins(p.ranges[1], p.notes[1])
+		if ln.opens(); len(c.pieces) == 0 || bringer >= 0 && m.before(limit, bringer, c.front(), s) {
+			return p, ran
+		}
+		p.notes[1] = c.pieces[0].notes[1]
+	}
+}
 
 // cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
 func (m *merger) cut(c *merging, ln *lane, j *job) {
-	nr, nn := len(c.Ranges), len(c.Notes)
-	for r, n := 0, 0; r < nr || n < nn; {
-		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
-		var t event.Time
-		if n < nn && c.Notes[n].At <= r {
-			t = noteTime(c, j, &c.Notes[n])
-			n++
-		} else {
+	c.pieces = c.pieces[:0]
+	for p, ok := c.at(0, 0); ok; p, ok = c.at(p.ranges[1], p.notes[1]) {
+		if p.ran() {
+			r, end := p.ranges[0], c.runsTo(&p)
 			stamp := c.Ranges[r].Stamp
-			t.Lo = c.Stamps[stamp].Began(j.segs)
-			end := nr
-			if n < nn {
-				end = min(nr, c.Notes[n].At)
-			}
-			list := c.Ranges[:end]
-			for r+stride < len(list) && list[r+stride].Stamp == stamp {
-				r += stride // stamps count up: what lies between has this one
-			}
-			for r < len(list) && list[r].Stamp == stamp {
+			for r < end && c.Ranges[r].Stamp == stamp {
 				r++
 			}
+			p.ranges[1] = r
 		}
-		p.key, p.ranges[1], p.notes[1] = t.Lo, r, n
 		c.pieces = append(c.pieces, p)
 	}
 	if m.q.Reverse {
@@ -129,27 +196,6 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 		ln.key = max(ln.key, p.key)
 		p.key = ln.key
 	}
-}
-
-// noteTime returns when note n of c lies, as far as it says so: no later than
-// the range that it lies before. A payload is read ahead of the flow; behind the
-// last range, it says nothing.
-func noteTime(c *merging, j *job, n *flow.Note) event.Time {
-	t := n.Event.Time
-	switch n.Kind {
-	case flow.NoteGap:
-		t = n.Gap.Time
-	case flow.NoteCut:
-		t = event.Time{}
-	case flow.NoteEvent:
-		if n.Event.Kind != event.Async && n.At >= len(c.Ranges) {
-			t = event.Time{}
-		}
-	}
-	if n.At < len(c.Ranges) {
-		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Began(j.segs))
-	}
-	return t
 }
 
 // merge hands all of the flow on.
@@ -217,23 +263,34 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 			}
 		}
 	}
+	if c.steady {
+		p, ran := m.reach(ln, s, limit, bringer)
+		return m.lends(ln, []piece{p}, ran)
+	}
 	first := c.next
 	for c.next++; c.next < len(c.pieces); c.next++ {
 		if bringer >= 0 && m.before(limit, bringer, c.front(), s) || c.pieces[c.next].part != c.pieces[first].part {
 			break
 		}
 	}
-	m.lend(c, c.pieces[first:c.next])
-	if ln.share == nil && !m.q.Reverse && c.pieces[c.next-1].ran() {
+	return m.lends(ln, c.pieces[first:c.next], c.pieces[c.next-1].ran())
+}
+
+// lends hands on pieces in a row of ln's first batch, of which ranges are last where ran is set.
+func (m *merger) lends(ln *lane, p []piece, ran bool) error {
+	c := ln.head[0]
+	m.lend(c, p)
+	if ln.share == nil && !m.q.Reverse && ran {
 		m.part.Onward = ln.onward()
 	}
-	ln.items, ln.given = ln.items+items(&m.part), c.pieces[c.next-1].key
+	ln.items, ln.given = ln.items+items(&m.part), p[len(p)-1].key
 	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)
 		m.recycle(c.Batch, c.size)
-		c.Batch = nil
+		c.Batch, c.segs = nil, nil
 		m.free = append(m.free, c)
+		ln.opens()
 	}
 	return err
 }

@@ -314,20 +314,19 @@ func TestMergeStops(t *testing.T) {
 	}
 }
 
-// TestCut would catch a piece of a batch that has ranges of two stamps, or not all of one. Many
-// ranges of a stamp are passed over at once.
+// TestCut would catch a piece of a batch that has ranges of two stamps, or not all of one.
 func TestCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		b := &flow.Batch{}
 		for k := range 1 + r.IntN(20) {
 			b.Stamps = append(b.Stamps, flow.Stamp{Off: int64(k), Time: event.Time{Lo: uint64(k)}})
-			for range 1 + r.IntN(4*stride) {
+			for range 1 + r.IntN(32) {
 				b.Ranges = append(b.Ranges, flow.Range{Stamp: uint32(k)})
 			}
 		}
-		c, m := &merging{Batch: b}, &merger{run: &run{}}
-		m.cut(c, &lane{}, &job{segs: []event.Segment{{}}})
+		c, m := &merging{Batch: b, segs: []event.Segment{{}}}, &merger{run: &run{}}
+		m.cut(c, &lane{}, &job{})
 		at := 0
 		for k, p := range c.pieces {
 			for ; at < len(b.Ranges) && b.Ranges[at].Stamp == uint32(k); at++ {

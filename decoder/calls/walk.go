@@ -55,6 +55,7 @@ func (t *Tree) goesOn(c *cpu, list []decoder.BatchRange, stamps []decoder.Stamp)
 			c.counts = everything
 		}
 		c.goesOver(list[:n], stamps)
+		c.begins()
 		list = list[n:]
 	}
 }
@@ -76,7 +77,6 @@ func (t *Tree) clip(ns uint64) uint64 {
 // goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	stamp, prev, counts, awaits, fresh, here := noStamp, c.prev, c.counts, c.await != nothing, false, false
-	briefs := c.Fold || c.Brief
 	// fresh: c.last is not of the stamp yet; here: how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
@@ -90,7 +90,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if !here {
 			if x.Stamp != stamp {
 				stamp, fresh = x.Stamp, true
-				if c.moment(stamps, int(stamp)); awaits && briefs && c.answers(k) {
+				if c.moment(stamps, int(stamp)); awaits && answers(c, k) {
 					awaits, here = false, true
 				} else if c.thread == nil || c.tenure.over(c.stated, c.now) {
 					c.begins()
@@ -109,9 +109,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 				awaits = false
 			}
 		}
-		if here = false; fresh {
-			fresh = passed(c)
-		}
+		here, fresh = false, fresh && passed(c)
 		insns += n
 		c.tells(c.top, x)
 		if x.Verdict >= decoder.Unconfirmed {
@@ -121,7 +119,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
 		}
-		if next := i + 1; next < len(list) && c.top != nil && briefs && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
+		if next := i + 1; next < len(list) && c.top != nil && (c.Fold || c.Brief) && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
 			next := &list[next]
 			if next.Stamp != stamp {
 				stamp, fresh = next.Stamp, true
@@ -134,15 +132,13 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		}
 		awaits = c.leaves(k)
 	}
-	if c.ran(insns, verdict, prev); c.From != 0 || c.Until != 0 {
-		c.begins()
-	}
+	c.ran(insns, verdict, prev)
 }
 
 // answers takes what was awaited as the ranges before ended: done if that is a call or a return,
 // brief calls go on, and k comes next.
-func (c *cpu) answers(k *decoder.Block) (done bool) {
-	if c.await != callee && c.await != caller || c.top == nil || c.stated >= c.tenure.until {
+func answers(c *cpu, k *decoder.Block) (done bool) {
+	if c.await != callee && c.await != caller || c.top == nil || !c.Fold && !c.Brief || c.stated >= c.tenure.until {
 		return false
 	}
 	if done = c.briefly(c.branch, k, 0, decoder.Certain); done {
