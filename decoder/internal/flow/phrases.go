@@ -103,7 +103,6 @@ type phrases struct {
 	n     int // phrases in list
 	rooms rooms
 	tally *Tally // to which phrases owe how often they ran
-	gain  gain
 }
 
 // nth returns phrase i.
@@ -172,7 +171,7 @@ func (ps *phrases) startOver() {
 // what fast does and nothing more: TestPhrases holds it to that.
 func (w *Walker) phrasesOn() {
 	t, x := &w.t, &w.exec
-	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) || w.paths.phrases.rest(&x.events) {
+	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) {
 		return
 	}
 	buf, most, off, at, last, ok := x.events.bytes.Ahead()
@@ -235,7 +234,6 @@ func (w *Walker) phrasesOn() {
 func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	t, x := &w.t, &w.exec
 	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
-	w.paths.phrases.gain.bytes += n
 	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
@@ -253,7 +251,7 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 }
 
 // newPhrase makes the phrase at b with the bytes at buf's start, behind last, in place of old if
-// that is not nil. Its hash is h. Where phrases do not pay it leads nowhere.
+// that is not nil. Its hash is h.
 func (w *Walker) newPhrase(old *phrase, h uint64, b *Block, buf []byte, last uint64) *phrase {
 	ps := w.paths.phrases
 	if old != nil || ps.crowded() {
@@ -261,9 +259,6 @@ func (w *Walker) newPhrase(old *phrase, h uint64, b *Block, buf []byte, last uin
 	}
 	p := ps.fresh(h, old)
 	w.compose(p, b, buf[:phraseBytes], last)
-	if ps.gain.paid(p); ps.gain.rest > 0 {
-		return &nowhere
-	}
 	return p
 }
 
