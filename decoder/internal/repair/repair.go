@@ -53,32 +53,36 @@ func (d *Doubts) Sink(out flow.Sink) flow.Sink {
 // Mark gives the flow of one segment on to out. It makes ambiguous the ranges that are in
 // doubt, and what follows up to the second event behind each.
 func Mark(out flow.Sink, doubtful func(r *flow.Range, at event.Time) bool) flow.Sink {
-	return &marker{doubtful, out, 0}
+	return &marker{doubtful: doubtful, out: out, at: -1}
 }
 
 // marker is what Mark returns.
 type marker struct {
 	doubtful func(r *flow.Range, at event.Time) bool
 	out      flow.Sink
-	left     int // stamps at the front of the next batch that lie within the doubt
+	at       int64 // of the newest range: its event's offset, bytes
+	left     int   // so many events from there on lie within the doubt, that one among them
 }
 
 // eventsBehind is how many events behind code in doubt the flow is in doubt.
 const eventsBehind = 2
 
-// Flow marks b and hands it on. A batch begins with the stamp that the one before ended with.
+// Flow marks b and hands it on. Events that no range leads to do not count: whether they have
+// stamps hangs on how the flow was walked.
 func (m *marker) Flow(b *flow.Batch) error {
-	until := m.left - 1 // the stamp up to which all is ambiguous
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
-		if m.doubtful(r, b.Stamps[r.Stamp].Time) {
-			until = int(r.Stamp) + eventsBehind
+		at := &b.Stamps[r.Stamp]
+		if at.Off != m.at {
+			m.at, m.left = at.Off, max(0, m.left-1)
 		}
-		if int(r.Stamp) <= until {
+		if m.doubtful(r, at.Time) {
+			m.left = eventsBehind + 1
+		}
+		if m.left > 0 {
 			r.Verdict = flow.Ambiguous
 		}
 	}
-	m.left = max(0, until+1-max(0, len(b.Stamps)-1))
 	return m.out.Flow(b)
 }
 
