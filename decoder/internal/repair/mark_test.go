@@ -7,16 +7,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
-// verdicts is a sink that keeps what ranges were said to be.
-type verdicts []flow.Verdict
-
-func (v *verdicts) Flow(b *flow.Batch) error {
-	for i := range b.Ranges {
-		*v = append(*v, b.Ranges[i].Verdict)
-	}
-	return nil
-}
-
 // TestMarkEvents would catch doubt that ends sooner or later by stamps that no range has, or by
 // where flow is cut into batches.
 func TestMarkEvents(t *testing.T) {
