@@ -122,6 +122,12 @@ func (f *function) behindNops(addr uint64) uint64 {
 	return addr
 }
 
+// followsNop reports whether a NOP of n bytes stands right before addr. It may be another jump label.
+func (f *function) followsNop(addr, n uint64) bool {
+	i, ok := f.index[addr]
+	return ok && i > 0 && f.insns[i-1].end() == addr && f.insns[i-1].Flags&isa.FlagNop != 0 && uint64(f.insns[i-1].Len) == n
+}
+
 // returnsTo reports whether the out-of-line code at orphan goes back to addr, or behind that,
 // up to last.
 func (f *function) returnsTo(orphan, addr, last uint64) bool {

@@ -34,3 +34,16 @@ func TestWays(t *testing.T) {
 		}
 	}
 }
+
+// TestRow would catch a label's jump over the next label that is tried before a NOP there. No trace may tell
+// the two apart.
+func TestRow(t *testing.T) {
+	const jump, skipped, ret = "\xeb\x02", "\x85\xc0", "\xc3"
+	for before, want := range map[string]int{"\x53\x50": rankDistant, "\x66\x90": rankLikely} {
+		list := generator(before + jump + skipped + ret).Ideas(&Visit{IP: 0x1002})
+		k := slices.IndexFunc(list, func(x Idea) bool { return x.Addr == 0x1002 })
+		if k < 0 || list[k].Rank != want || !bytes.Equal(list[k].Code, nop2) {
+			t.Errorf("behind %x: want a NOP of rank %d: %v", before, want, list)
+		}
+	}
+}
