@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -86,12 +87,12 @@ func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found 
 type execution struct{ addr, at uint64 }
 
 // firsts returns where a stream executed the new code of each change first.
-func firsts(stream int, pokes []pokeMark, crossings map[int][]report.Crossing) map[execution]int {
+func firsts(stream int, pokes []marks.Mark, crossings map[int][]report.Crossing) map[execution]int {
 	out := map[execution]int{}
 	for i := range pokes {
 		for _, c := range crossings[pokes[i].Index] {
 			if c.Stream == stream && c.New.N > 0 {
-				out[execution{pokes[i].at, c.New.First.Time.Lo}] = pokes[i].Index
+				out[execution{pokes[i].At, c.New.First.Time.Lo}] = pokes[i].Index
 			}
 		}
 	}

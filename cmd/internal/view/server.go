@@ -55,7 +55,7 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 	v.mux.Handle("GET /{$}", v.guarded(files))
 	v.mux.Handle("GET /", files)
 	for path, answer := range map[string]func(*request) (any, error){
-		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke, "counts": v.answerCounts,
+		"recording": v.answerRecording, "pokes": v.answerPokes, "list": v.pokes.answerList, "poke": v.answerPoke, "counts": v.answerCounts,
 		"steps": v.answerSteps, "search": v.answerSearch,
 		"jump": v.answerJump, "execution": v.answerExecution,
 		"calls": v.answerCalls, "flame": v.answerFlame, "function": v.answerFunction,

@@ -5,7 +5,7 @@ const block = document.getElementById('answers');
 export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
-  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution}[path];
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
   return answers[path];
@@ -73,6 +73,15 @@ function keptExecution(params) {
   return best;
 }
 
+function keptList({kind, tid, sym, skip, n}) {
+  const name = new RegExp(`^${(sym || '*').split('*').map((x) => x.replace(/[^\w]/g, '\\$&')).join('.*')}$`);
+  const all = answers.pokes.pokes.filter((p) => (!kind || p.kind === kind) && (!tid || String(p.tid) === String(tid)) && (!sym || name.test((p.sym || '').split('+0x')[0])));
+  const sides = ({index}) => (answers.poke[index] ? {old: text(answers.poke[index].poke, 'old'), new: text(answers.poke[index].poke, 'new')} : {});
+  return {total: all.length, skip, pokes: all.slice(skip, skip + n).map((p) => ({...p, ...sides(p)})), command: answers.pokes.command};
+}
+
+const text = (poke, side) => (poke[side] ? `${poke[side]} (${poke[`${side}_disasm`]})` : '');
+
 function keptSearch({q}) {
   const found = [];
   if (/^\d+\.\d+$/.test(q)) found.push({kind: 'time', label: q, time: moment(q)});
@@ -85,5 +94,6 @@ function keptSearch({q}) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
   }
-  return {query: q, found};
+  const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `all ${k.n} pokes of the kind ${q}`, of: `kind:${q}`}));
+  return {query: q, found: [...kinds, ...found]};
 }

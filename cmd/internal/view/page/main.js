@@ -6,6 +6,7 @@ import {Timeline} from './timeline.js';
 import {showStory} from './story.js';
 import {Steps} from './steps.js';
 import {showSearch} from './search.js';
+import {showList} from './list.js';
 import {showHelp} from './help.js';
 import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
@@ -13,7 +14,7 @@ import {showMoment} from './moment.js';
 import {showWelcome, tellGaps} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
+const nothing = {poke: null, stream: null, at: null, time: null, q: null, list: null, skip: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
 const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
@@ -63,6 +64,10 @@ function hash() {
     q.set('flame', '1');
     for (const name of place.flame) q.append('in', name);
   }
+  if (place.list) {
+    q.set('list', place.list);
+    if (place.skip) q.set('skip', place.skip);
+  }
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
 }
@@ -90,6 +95,8 @@ function restore() {
     }
     if (q.get('flame')) change.flame = q.getAll('in');
     change.q = q.get('q');
+    change.list = q.get('list');
+    if (q.get('skip')) change.skip = Number(q.get('skip'));
   } catch {
     unknown = true;
   }
@@ -109,7 +116,7 @@ function story() { return app.play && place.poke !== null && place.stream === nu
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.list, place.skip, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
   if (what === shown) {
     if (story()) app.play.mark(place.step);
     timeline.draw();
@@ -119,6 +126,7 @@ function show() {
   shown = what;
   endLook();
   if (place.q) showSearch(app);
+  else if (place.list) showList(app);
   else if (place.flame) showFlame(app);
   else if (place.fn) showCall(app);
   else if (place.stream !== null) steps.show();
@@ -285,7 +293,8 @@ const keys = {
 
 // nextCall goes to the next call: of the function in the panel, else of anything.
 function nextCall(way) {
-  if (place.fn) callOfIt(app, way);
+  if (place.list) press(way > 0 ? 'page →' : '← page');
+  else if (place.fn) callOfIt(app, way);
   else steps.jump(way, 'call');
 }
 

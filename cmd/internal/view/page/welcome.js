@@ -21,10 +21,10 @@ export async function showWelcome(of, {firstPoke, keys}) {
   try {
     const whole = timeline.isWhole();
     const a = await get('counts', whole ? {} : {from: place.from, until: place.until}, signal);
-    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, q]) => el('tr', {}, el('td', {}, q ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, q})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
+    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, of]) => el('tr', {}, el('td', {}, of ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, list: of, scope: whole ? null : 'window'})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
     tables.replaceChildren(
-      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, k.name])),
-      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.name])) : '', el('div', {id: 'traps', hidden: true}));
+      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, `kind:${k.name}`])),
+      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.tid && `tid:${t.tid}`])) : '', el('div', {id: 'traps', hidden: true}));
     tellTraps(timeline.data);
     tables.after(
       whole && timeline.outside() ? el('p', {class: 'dim'}, `${count(timeline.outside(), 'of them was', 'of them were')} made before the trace begins or after it ends.`) : '',
