@@ -106,8 +106,11 @@ func (k *Sink) begin(t event.Time, stream string, cpu, tid int32, comm string) {
 
 // take takes a row of flow.
 func (k *Sink) take(r *rows.Row) error {
-	if r.Kind == rows.KindBranch && !k.o.Choice[tableBranches] {
+	switch {
+	case r.Kind == rows.KindBranch && !k.o.Choice[tableBranches]:
 		return nil // of a handler whose end is not seen
+	case r.Kind == rows.KindEvent && r.Note.Kind != decoder.NoteEvent:
+		return nil
 	}
 	names := k.maker.Names()
 	tid, comm := names.Thread(r)
@@ -147,9 +150,6 @@ func (k *Sink) take(r *rows.Row) error {
 		return k.put(tableGaps)
 	case rows.KindEvent:
 		e := &r.Note.Event
-		if r.Note.Kind != decoder.NoteEvent {
-			return nil
-		}
 		k.addText(e.Kind.String())
 		k.addText(e.Detail.String())
 		k.addAddress(r.IP)

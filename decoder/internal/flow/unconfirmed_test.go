@@ -70,6 +70,8 @@ func TestConfirms(t *testing.T) {
 		{"an interrupt from nowhere", "0? 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), here, bits("n"), stop}},
 		{"an interrupt straight on from a target", "0? 4? 8? 10? 21? 30? gap:mismatch",
 			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1021), async(0x1022, 0x1030), bits("n"), stop}},
+		{"an interrupt straight on from a target, on the way to a condition", "0? 4? 8? 10? 2? 30? gap:mismatch",
+			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1002), async(0x1003, 0x1030), bits("n"), stop}},
 		{"a sync point", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), restated, bits("n"), stop}},
 		{"a payload's place", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), status, bits("n"), stop}},
 		{"tracing ends at an interrupt", "0 2 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), left, impossible(0x1030), bits("n"), stop}},
