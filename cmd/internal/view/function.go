@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -98,10 +99,10 @@ func (v *server) answerFunction(r *request) (any, error) {
 	var f functionStats
 	var parts [3]functionStats
 	tree := &calls.Tree{Session: v.s}
-	began := numbering{}
+	began := items.Numbering{}
 	tree.OnBegin = func(c *calls.Call) {
 		if c.Addr == addr {
-			began.tag(c)
+			began.Tag(c)
 		}
 	}
 	tree.OnRestart = func() bool {

@@ -126,8 +126,8 @@ type jumped struct {
 	Command string `json:"command"`
 }
 
-// answerJump answers /api/jump: the next call, or trap or change, of a stream behind a
-// step, or the one before it.
+// answerJump answers /api/jump: the next call, or trap or change, or instruction that is not sure,
+// of a stream behind a step, or the one before it.
 func (v *server) answerJump(r *request) (any, error) {
 	st, t, err := r.instant(v)
 	if err != nil {
@@ -140,6 +140,8 @@ func (v *server) answerJump(r *request) (any, error) {
 	wanted := items.Called
 	switch what := r.query.Get("what"); what {
 	case "call":
+	case "unsure": // the first of such in a row
+		wanted = func(before, it *items.Item) bool { return unsure(it) && (before == nil || !unsure(before)) }
 	case "poke":
 		crossings, err := v.pokes.crossed(r)
 		if err != nil {
@@ -147,7 +149,7 @@ func (v *server) answerJump(r *request) (any, error) {
 		}
 		wanted = changed(firsts(st.Index, v.pokes.list, crossings))
 	default:
-		return nil, badf("what=%q: need call or poke", clean(what))
+		return nil, badf("what=%q: need call, poke or unsure", clean(what))
 	}
 	back, err := r.way()
 	if err != nil {

@@ -108,3 +108,24 @@ func TestPageList(t *testing.T) {
 	b.Press("Enter")
 	b.Wait("what was found", panelSays(fmt.Sprintf("all %d pokes that", m.N)))
 }
+
+// TestTrapMark would catch a mark of a trap that leads to another step of the same moment.
+func TestTrapMark(t *testing.T) {
+	v := serverOf(t, manyPokes(t))
+	traps := 0
+	for _, l := range ask[density](t, v, "/api/density?n=1000").Lanes {
+		for _, m := range l.Traps {
+			if l.Stream == nil {
+				continue
+			}
+			traps++
+			a := ask[stepsAnswer](t, v, fmt.Sprintf("/api/steps?stream=%d&time=%d&kind=trap", *l.Stream, m[2]))
+			if s := a.Steps[a.Anchor]; s.Kind != "trap" || s.Time != m[2] || !strings.Contains(a.Command, "--notes") {
+				t.Errorf("the trap at %d leads to %+v; command %s", m[2], s, a.Command)
+			}
+		}
+	}
+	if traps < 5 {
+		t.Errorf("%d traps", traps)
+	}
+}

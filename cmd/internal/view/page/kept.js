@@ -5,6 +5,7 @@ const block = document.getElementById('answers');
 export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
+  if (path === 'stack') throw new Error('the exported page has no stacks');
   const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
@@ -31,7 +32,8 @@ function stepsOf(stream) {
 
 function keptSteps(params) {
   const a = stepsOf(params.stream);
-  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => s.time >= params.time);
+  const is = {trap: (s) => s.kind === 'trap', gap: (s) => s.kind === 'gap', unsure: isUnsure}[params.kind] || (() => true);
+  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => (s.until !== undefined && params.kind === 'unsure' ? s.until : s.time) >= params.time && is(s));
   const found = at >= 0;
   if (!found) at = a.steps.length - 1;
   const from = Math.max(0, at - params.before);
@@ -41,12 +43,14 @@ function keptSteps(params) {
 function keptJump(params) {
   const {steps} = stepsOf(params.stream);
   const way = params.way === 'previous' ? -1 : 1;
-  const is = (i) => (params.what === 'poke' ? ['trap', 'cut'].includes(steps[i].kind) : i > 0 && steps[i].kind === 'insn' && isCall(steps[i - 1].insn));
+  const is = (i) => (params.what === 'unsure' ? isUnsure(steps[i]) && !(i > 0 && isUnsure(steps[i - 1])) : params.what === 'poke' ? ['trap', 'cut'].includes(steps[i].kind) : i > 0 && steps[i].kind === 'insn' && isCall(steps[i - 1].insn));
   for (let i = steps.findIndex((s) => s.at === params.at) + way; i >= 0 && i < steps.length; i += way) {
     if (is(i)) return {stream: params.stream, step: steps[i]};
   }
   return {stream: params.stream, step: null};
 }
+
+const isUnsure = (s) => s.kind === 'insn' && /ambiguous|unconfirmed/.test(s.verdict || '');
 
 export function isCall(insn) {
   return /^(call|bl|blr|blraa?z?|blrab)\b/.test(insn || '');

@@ -28,11 +28,11 @@ function goTo(app, f) {
     time: () => app.toMoment(f.time),
     window: () => app.go({...app.nothing, from: f.time, until: f.until}),
     thread: () => app.timeline.showThread(f.tid),
-    symbol: () => app.toExecution(f),
+    symbol: () => app.toExecution(f), // data is never executed
     address: () => app.toExecution(f),
   }[f.kind];
   const where = ['symbol', 'data'].includes(f.kind) ? ` ${f.addr}` : '';
   if (!act) return el('span', {}, f.label + where);
-  const calls = f.kind === 'symbol' && el('button', {class: 'copy', onclick: () => app.toExecution(f, 'next', Math.max(0, app.place.from - 1), {call: true})}, 'its calls: how many, how long');
+  const calls = f.kind === 'symbol' && el('button', {class: 'copy', onclick: () => app.toExecution(f, null, null, {call: true})}, 'its calls: how many, how long');
   return calls ? el('span', {}, el('button', {onclick: act}, f.label + where), ' ', calls) : el('button', {onclick: act}, f.label + where);
 }

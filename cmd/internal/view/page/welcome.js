@@ -53,7 +53,7 @@ function tellTraps(density) {
   box.hidden = !lanes.length;
   box.replaceChildren(el('h3', {}, 'Traps: code met while it changed, or probes'), el('table', {}, lanes.map((l) => el('tr', {}, el('td', {}, app.recording.streams[l.stream].label),
     el('td', {class: 'n'}, l.traps.reduce((n, m) => n + m[1], 0).toLocaleString('en-US')),
-    el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(l.stream, l.traps[0][2])}, `first at ${seconds(l.traps[0][2])}`))))));
+    el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(l.stream, l.traps[0][2], null, 'trap')}, `first at ${seconds(l.traps[0][2])}`))))));
 }
 
 // firstMet shows the first poke on screen for which a CPU took a trap.
@@ -66,7 +66,7 @@ async function firstMet(app) {
   }
   const {stream, time} = traps.reduce((a, b) => (b.time < a.time ? b : a));
   try {
-    const {steps} = await get('steps', {stream, time, before: 0, after: 60});
+    const {steps} = await get('steps', {stream, time, kind: 'trap', before: 0, after: 1});
     const trap = steps.find((s) => s.kind === 'trap');
     const poke = trap && trap.poke !== undefined && !trap.guest && app.timeline.pokeAt(trap.poke);
     if (poke) app.toPoke(poke);
