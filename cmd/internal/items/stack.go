@@ -54,12 +54,16 @@ func (s *Stack) Flow(b *decoder.Batch) error {
 			s.part.Notes = append(s.part.Notes, b.Notes[n])
 			s.part.Notes[len(s.part.Notes)-1].At = 0
 		}
+		if err := s.walk.Flow(&s.part); err != nil { // notes belong to what ran before them
+			return err
+		}
 		if i < len(b.Ranges) {
 			s.part.Ranges = b.Ranges[i : i+1]
 		}
 		if err := s.Tree.Flow(&s.part); err != nil || s.Found {
 			return stopped(err)
 		}
+		s.part.Notes = s.part.Notes[:0]
 		if err := s.walk.Flow(&s.part); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func TestPage(t *testing.T) {
 	k.changes("Escape", "document.querySelector('#panel h2').textContent")
 	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
 	b.Wait("all of it", complete)
-	k.does("f", "a flame graph of all", "document.querySelectorAll('#panel .slice').length > 1")
+	k.does("f", "a flame graph of all", panelSays("ptdecode hot counts them apart")+" && document.querySelectorAll('#panel .slice').length > 1")
 	k.does("Escape", "what to do", panelSays("What ran while the code changed"))
 
 	// Marks and lanes.

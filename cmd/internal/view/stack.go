@@ -20,7 +20,7 @@ type frame struct {
 type stackAnswer struct {
 	Stream int     `json:"stream"`
 	Found  bool    `json:"found"`
-	Whole  bool    `json:"whole"`  // else calls around the last one began before what was decoded
+	Whole  bool    `json:"whole"`  // it is known where the last one was entered from
 	Frames []frame `json:"frames"` // the innermost first
 }
 
@@ -91,7 +91,7 @@ func (v stacker) stack(st *decoder.Stream, s *items.Stack) *stackAnswer {
 			f.From = clean(v.s.KernelSymbol(c.From, c.Begin.Lo))
 		}
 		out.Frames = append(out.Frames, f)
-		out.Whole = c.How == calls.FromUser
+		out.Whole = c.How != calls.Unseen && c.How != calls.Interrupted
 	}
 	return out
 }

@@ -56,10 +56,11 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	return true
 }
 
-// sees has t take its next step. Where it is sure, what is passed from there on may be a guess.
+// sees has t take its next step. A guess that begins there counts as neverYet events at least:
+// soon behind one, nothing is made of how seldom outcomes were left.
 func (t *thread) sees() {
 	if !t.unsure() {
-		t.seen = t.q
+		t.seen = t.q - neverYet
 	}
 }
 
