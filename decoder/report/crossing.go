@@ -107,6 +107,7 @@ type Crossings struct {
 
 	seen  []map[int]*Crossing // by stream and poke
 	hits  map[*decoder.Block][]hit
+	near  []nearHits           // by Block.Number: of blocks asked for last
 	sites map[[2]uint64]*poked // by where blocks begin and end
 	found [][2]uint64          // scratch
 	pokes []int                // scratch
@@ -138,6 +139,7 @@ func (c *Crossings) By(poke int) (list []Crossing) {
 // begin makes room for the session's streams.
 func (c *Crossings) begin() {
 	c.hits, c.sites = map[*decoder.Block][]hit{}, map[[2]uint64]*poked{}
+	c.near = make([]nearHits, numNear)
 	for _, st := range c.Session.Streams() {
 		c.seen = append(c.seen, map[int]*Crossing{})
 		c.Shown = append(c.Shown, shown{Own: st.Guest == c.Session.Meta().Guest && st.Executes()})
@@ -154,6 +156,15 @@ type hit struct {
 // maxHits bounds the blocks of which the hits are kept.
 const maxHits = 1 << 16
 
+// nearHits is a block and its hits.
+type nearHits struct {
+	block *decoder.Block
+	hits  []hit
+}
+
+// numNear is how many blocks' hits are found without a search: a power of two.
+const numNear = 1 << 12
+
 // Flow takes the flow in b.
 func (c *Crossings) Flow(b *decoder.Batch) error {
 	if c.hits == nil {
@@ -169,11 +180,15 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 		if k := r.Block; k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
 			continue // no poke touches it
 		}
-		hits, known := c.hits[r.Block]
-		if !known {
-			hits = c.find(r.Block)
+		near := &c.near[r.Block.Number%numNear]
+		if near.block != r.Block {
+			hits, known := c.hits[r.Block]
+			if !known {
+				hits = c.find(r.Block)
+			}
+			*near = nearHits{r.Block, hits}
 		}
-		for _, h := range hits {
+		for _, h := range near.hits {
 			if r.N < h.need {
 				continue
 			}

@@ -262,8 +262,8 @@ func (f *folder) moved(n *flow.Note) error {
 	default:
 		return f.other(n)
 	}
-	r := f.transfer(n)
-	return f.fold(&r)
+	f.row = f.transfer(n)
+	return f.fold(&f.row)
 }
 
 // transfer returns the row of a note that moves the flow.

@@ -136,7 +136,7 @@ func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row)
 
 // listing returns what makes the rows of st at the level asked for.
 func (m *Maker) listing(st *Stream) listing {
-	s := stream{m, st}
+	s := stream{m: m, st: st}
 	switch m.o.Level {
 	case LevelElement:
 		return &elements{stream: s}
@@ -386,8 +386,9 @@ func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
 
 // stream is what all kinds of listing have in common.
 type stream struct {
-	m  *Maker
-	st *Stream
+	m   *Maker
+	st  *Stream
+	row Row // of the last note; here, so that it is not allocated
 }
 
 // rangeRow returns a row of x, a range of b, at its first address.
@@ -401,11 +402,13 @@ func rangeRow(st *Stream, b *flow.Batch, x *flow.Range) Row {
 
 // other makes the row of a note that moves nothing.
 func (s *stream) other(n *flow.Note) error {
-	r := Row{Kind: KindEvent, Stream: s.st, Time: n.Event.Time, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Note: n}
-	if n.Kind == flow.NoteGap {
-		r.Kind, r.Time, r.IP = KindGap, n.Gap.Time, n.Gap.IP
-	} else if !s.m.o.Events {
+	if n.Kind != flow.NoteGap && !s.m.o.Events {
 		return nil
 	}
-	return s.m.add(&r)
+	r := &s.row
+	*r = Row{Kind: KindEvent, Stream: s.st, Time: n.Event.Time, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Note: n}
+	if n.Kind == flow.NoteGap {
+		r.Kind, r.Time, r.IP = KindGap, n.Gap.Time, n.Gap.IP
+	}
+	return s.m.add(r)
 }

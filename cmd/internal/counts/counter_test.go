@@ -39,3 +39,27 @@ func openEmpty(t *testing.T) *decoder.Session {
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// TestBare would catch instructions that are lost or doubled where ranges are counted four by
+// four, and ambiguous ones that count as others. It counts them one by one as well.
+func TestBare(t *testing.T) {
+	s := openEmpty(t)
+	for n := range 40 {
+		b, want := &decoder.Batch{}, Count{}
+		for i := range n {
+			r := decoder.BatchRange{N: uint16(1 + i*i)}
+			if i*n%7 == 3 {
+				r.Verdict = decoder.Verdict(i % int(decoder.Ambiguous+1))
+			}
+			if b.Ranges = append(b.Ranges, r); r.Verdict == decoder.Ambiguous {
+				want.Ambiguous += uint64(r.N)
+			} else {
+				want.N += uint64(r.N)
+			}
+		}
+		c := New(s, &host.Filter{}, Options{Bare: true})
+		if err := c.Flow(b); err != nil || c.Instructions != want {
+			t.Errorf("%d ranges: %v, want %v; %v", n, c.Instructions, want, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,24 @@ func Loopback(addr string) error {
 		return nil
 	}
 	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
+}
+
+// Here reports whether asked, the Host of a request, is the server at addr. A name that another's
+// DNS leads to this machine is not.
+func Here(addr, asked string) bool {
+	name, port, err := net.SplitHostPort(asked)
+	_, own, _ := net.SplitHostPort(addr)
+	if err != nil || port != own {
+		return false
+	}
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Own reports whether an Origin is the server at addr.
+func Own(addr, origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme == "http" && u.Path == "" && Here(addr, u.Host)
 }
 
 // NewToken returns what a URL must have to be answered: 128 random bits, hex.

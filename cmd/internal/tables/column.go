@@ -222,19 +222,20 @@ func widthOf(distinct int) int {
 }
 
 // keyed appends the numbers that c, of calls, has in so many rows, as packedNumbers does. They are
-// one run.
-func (c *column) keyed(b []byte, rows int) []byte {
+// one run. It may write over scratch, and returns it.
+func (c *column) keyed(b []byte, scratch []uint16, rows int) ([]byte, []uint16) {
 	distinct, ids := c.distinct(), c.ids[:rows]
 	width := widthOf(distinct)
 	b = append(b, byte(8*width))
 	if distinct == 1 {
-		return alikeRun(b, 0, rows, width)
+		return alikeRun(b, 0, rows, width), scratch
 	}
 	if width == 2 || !c.mixed {
 		if c.mixed {
-			ids = c.mapped(ids)
+			scratch = c.mapped(scratch[:0], ids)
+			ids = scratch
 		}
-		return packed(b, ids, width)
+		return packed(b, ids, width), scratch
 	}
 	var small [1 << 8]byte // of the key's first numbers, which mostly are all
 	for i, id := range c.lut[:min(len(c.lut), len(small))] {
@@ -247,14 +248,13 @@ func (c *column) keyed(b []byte, rows int) []byte {
 			to[i] = byte(c.lut[id])
 		}
 	}
-	return b
+	return b, scratch
 }
 
-// mapped returns what numbers of a key are as numbers of c's values.
-func (c *column) mapped(ids []uint16) []uint16 {
-	list := make([]uint16, len(ids))
-	for i, id := range ids {
-		list[i] = c.lut[id]
+// mapped appends what numbers of a key are as numbers of c's values.
+func (c *column) mapped(list, ids []uint16) []uint16 {
+	for _, id := range ids {
+		list = append(list, c.lut[id])
 	}
 	return list
 }

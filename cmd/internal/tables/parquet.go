@@ -47,6 +47,7 @@ type rowGroup struct {
 	rows    int
 	columns []column
 	calls   *callRows // nil: it is another table's
+	last    bool      // none follows
 }
 
 // rowsPerGroup is how many rows a row group has.
@@ -167,8 +168,12 @@ func (p *parquet) newGroup(table int) *rowGroup {
 func (p *parquet) writeFull() {
 	defer close(p.done)
 	for g := range p.full {
-		if p.err == nil {
+		if p.err == nil && g.rows > 0 {
 			p.group(g)
+		}
+		if g.last {
+			p.empty[g.table] = nil
+			continue
 		}
 		g.reset()
 		select {
@@ -176,6 +181,16 @@ func (p *parquet) writeFull() {
 		default:
 		}
 	}
+}
+
+// ends writes what is left of a table, and gives back the memory of its row groups.
+func (p *parquet) ends(table int) {
+	g := p.tables[table].filled
+	if p.tables[table].filled = nil; g == nil {
+		g = &rowGroup{table: table}
+	}
+	g.last = true
+	p.full <- g
 }
 
 // reset empties g and keeps its memory.
@@ -260,7 +275,7 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 		p.write(x.table, k.packed)
 		return int64(k.plain)
 	}
-	p.data = c.keyed(p.data[:0], x.rows)
+	p.data, p.ids = c.keyed(p.data[:0], p.ids, x.rows)
 	n := p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
 	if !c.mixed {
 		k.plain, k.packed = int(n), append(append(k.packed, p.head.b...), p.packed...)

@@ -106,8 +106,11 @@ func (k *Sink) begin(t event.Time, stream string, cpu, tid int32, comm string) {
 
 // take takes a row of flow.
 func (k *Sink) take(r *rows.Row) error {
-	if r.Kind == rows.KindBranch && !k.o.Choice[tableBranches] {
+	switch {
+	case r.Kind == rows.KindBranch && !k.o.Choice[tableBranches]:
 		return nil // of a handler whose end is not seen
+	case r.Kind == rows.KindEvent && r.Note.Kind != decoder.NoteEvent:
+		return nil
 	}
 	names := k.maker.Names()
 	tid, comm := names.Thread(r)
@@ -147,9 +150,6 @@ func (k *Sink) take(r *rows.Row) error {
 		return k.put(tableGaps)
 	case rows.KindEvent:
 		e := &r.Note.Event
-		if r.Note.Kind != decoder.NoteEvent {
-			return nil
-		}
 		k.addText(e.Kind.String())
 		k.addText(e.Detail.String())
 		k.addAddress(r.IP)
@@ -203,6 +203,18 @@ func (k *Sink) Fail(err error) {
 	}
 }
 
+// ender is an Encoder that is told when a table has no more rows, so that it needs less memory.
+type ender interface{ ends(table int) }
+
+// ended says that tables have no more rows.
+func (k *Sink) ended(tables ...int) {
+	if e, ok := k.enc.(ender); ok {
+		for _, t := range tables {
+			e.ends(t)
+		}
+	}
+}
+
 // Close writes what is known at the end only.
 func (k *Sink) Close() error {
 	if k.err == nil && k.maker != nil {
@@ -212,10 +224,15 @@ func (k *Sink) Close() error {
 		if k.tree != nil {
 			k.tree.Close()
 		}
+		k.maker, k.tree = nil, nil
+		k.ended(tableCalls, tableBranches, tableTraps, tableGaps, tableEvents)
 		if k.counter != nil {
 			k.executed()
 		}
+		k.counter = nil
+		k.ended(tableBlocks, tableInstructions)
 		k.changes()
+		k.ended(tablePokes, tableCrossings, tableVersions)
 		if y := k.s.Symbols(); y != nil && k.o.Choice[tableSymbols] {
 			for _, s := range y.Named(func(string) bool { return true }) {
 				k.symbol(&s)

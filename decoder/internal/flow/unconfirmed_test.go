@@ -227,3 +227,24 @@ func TestContradicted(t *testing.T) {
 		}
 	}
 }
+
+// TestToldAtEnd would catch a walk that tells less of what is confirmed where its segment ends, because
+// more of it lies in one batch. All but what follows the last few stated targets is to be told.
+func TestToldAtEnd(t *testing.T) {
+	for _, n := range []int{10, batchRanges - 1, batchRanges + 1, 3 * batchRanges} {
+		told := 0
+		cfg := testWalker(nil).exec.cfg
+		cfg.Confirmed = func(rs []Range, _ []Stamp) error {
+			told += len(rs)
+			return nil
+		}
+		list := events{syncAt(0x1010)}
+		for range n {
+			list = append(list, to(0x1010))
+		}
+		list = append(list, end())
+		if err := NewWalker(confirmText(), NewCache(), cfg).Run(&list, &prints{}); err != nil || told != n-statedBack+1 {
+			t.Errorf("%d targets: %d ranges told, %v", n, told, err)
+		}
+	}
+}
