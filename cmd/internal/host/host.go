@@ -6,10 +6,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +82,14 @@ func Loopback(addr string) error {
 		return nil
 	}
 	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
+}
+
+// Listening is the error where nothing can listen at addr.
+func Listening(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--http %s: another program listens there; take another port, or 0 for any that is free", addr)
+	}
+	return fmt.Errorf("--http %s: %w", addr, err)
 }
 
 // Here reports whether asked, the Host of a request, is the server at addr. A name that another's
