@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -56,13 +57,18 @@ func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
 // withLearned returns the session's code with what was learned.
 func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	list = append(slices.Clone(s.from.given), list...)
+	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
+	if p := s.learned.passed.code; p != nil && slices.EqualFunc(list, p.learned, learn.Same) {
+		c := *p
+		c.learned = list
+		return &c, nil
+	}
 	j, err := s.from.journal.WithLearned(list)
 	if err != nil {
 		return nil, err
 	}
 	opt := s.from.opt
 	opt.Learned = list
-	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
 	c := &code{journal: j, learned: list}
 	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
 	c.caches = s.newCaches()

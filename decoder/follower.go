@@ -40,7 +40,7 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
 		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
 	}
-	cfg.Confirmed, cfg.Rough = c.confirmed, c.rough
+	cfg.Confirmed, cfg.Rough, cfg.Brief = c.confirmed, c.rough, c.confirmed != nil
 	cfg.Contradicted = func(x *flow.Contradiction) error {
 		if f.tell != nil {
 			return f.tell(x)

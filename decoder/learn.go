@@ -1,11 +1,14 @@
 package decoder
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -23,7 +26,18 @@ type learned struct {
 	room  int64 // bytes of trace that may still be decoded to try ideas
 
 	blocks map[reading]*flow.Cache // of the code as it was; no walker reads these
+	passed passed
 }
+
+// passed is the last decoding of all of the recording that came to its end (learner.pass).
+type passed struct {
+	code    *code // nil: there was none
+	met     *learn.Gathered
+	running chan *scratch // of its run
+}
+
+// errEnough ends a decoding that has met more contradictions than need be known.
+var errEnough = errors.New("decoder: enough contradictions")
 
 // defaultPasses is Config.LearnPasses where it is not said.
 const defaultPasses = 3
@@ -52,12 +66,13 @@ func (s learner) mayLearn() bool {
 func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	s.learned.mu.Lock()
 	defer s.learned.mu.Unlock()
+	r.running = nil
 	if s.learned.done || s.cfg.NoLearn || s.boot != nil {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
 	s.learned.room, s.learned.blocks = leastRoom+s.size(), s.newCaches()
-	defer func() { s.learned.blocks = nil }()
+	defer func() { s.learned.blocks, s.learned.passed = nil, passed{} }()
 	g := s.source(c).Generator()
 	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
@@ -85,6 +100,9 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if p := &s.learned.passed; p.is(next) {
+		r.running = p.running // what was built there serves the flow, too
+	}
 	s.code.Store(next)
 	return true, nil
 }
@@ -98,11 +116,8 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		for i := range r.doubt {
 			some.Add(&r.doubt[i])
 		}
-		if every == 1 {
-			s.learned.whole++
-		}
 		before := s.decoded.Load()
-		insns, err := s.contradictions(ctx, c, r.q.Jobs, every, &some)
+		insns, _, err := s.contradictions(ctx, c, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
 			return 0, err
 		}
@@ -122,14 +137,8 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			break // a short recording: there is hardly more
 		}
 	}
-	left := func(list []learn.Held) (int, error) {
-		next, err := s.withLearned(learnedOf(list))
-		if err != nil {
-			return 0, err
-		}
-		var all learn.Gathered
-		s.learned.whole++
-		_, err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
+	left := func(list []learn.Held, most int) (int, error) {
+		all, err := s.pass(ctx, list, r.q.Jobs, most)
 		return all.Len(), err
 	}
 	err = d.Settle(c.journal, met, left)
@@ -146,13 +155,8 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 		passes = defaultPasses
 	}
 	for n := 0; n < passes && len(d.Held) > 0; n++ {
-		next, err := s.withLearned(learnedOf(d.Held))
+		all, err := s.pass(ctx, d.Held, jobs, math.MaxInt)
 		if err != nil {
-			return nil, 0, err
-		}
-		var all learn.Gathered
-		s.learned.whole++
-		if _, err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
 			return nil, 0, err
 		}
 		left = all.Len()
@@ -181,29 +185,45 @@ func learnedOf(list []learn.Held) (all []kcore.Learned) {
 	return all
 }
 
-// contradictions decodes each so many one of all jobs with c and adds where trace and
-// code contradict each other. It returns how many instructions of the kernel there were.
-func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) (insns int, err error) {
+// pass decodes all of the recording with list, until it met more visits than most. It returns
+// those that it met. The decoding before is not repeated.
+func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*learn.Gathered, error) {
+	all := new(learn.Gathered)
+	next, err := s.withLearned(learnedOf(list))
+	if p := &s.learned.passed; err != nil || p.is(next) {
+		return cmp.Or(p.met, all), err
+	}
+	_, running, err := s.contradictions(ctx, next, jobs, 1, most, all)
+	if err == errEnough {
+		return all, nil
+	}
+	s.learned.passed = passed{next, all, running}
+	return all, err
+}
+
+// is reports whether p was of c, or of code that is the same.
+func (p *passed) is(c *code) bool { return p.code != nil && p.code.text.Text == c.text.Text }
+
+// contradictions decodes each so many one of all jobs with c, and adds where trace and code
+// contradict each other. It returns how many instructions of the kernel there were, and the run's
+// scratch. The error is errEnough where there are more than most.
+func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most int, to *learn.Gathered) (insns int, running chan *scratch, err error) {
+	if every == 1 {
+		s.learned.whole++
+	}
 	r := s.newRun(Query{Jobs: jobs})
 	plain := *c
 	plain.either = nil // what it leaves in doubt contradicts nothing
-	r.code, r.every, r.gather = &plain, every, to.Add
-	var n kernelInsns
-	err = r.flow(ctx, &n)
-	return int(n), err
-}
-
-// kernelInsns is a sink that counts instructions of the kernel.
-type kernelInsns int
-
-// Flow counts those of b.
-func (k *kernelInsns) Flow(b *flow.Batch) error {
-	for i := range b.Ranges {
-		if r := &b.Ranges[i]; r.Block.Space == 0 {
-			*k += kernelInsns(r.N)
+	r.code, r.every = &plain, every
+	r.gather = func(v *learn.Visit) error {
+		if to.Add(v); to.Len() > most {
+			return errEnough
 		}
+		return nil
 	}
-	return nil
+	var n boot.Insns
+	err = r.flow(ctx, &n)
+	return int(n), r.running, err
 }
 
 // size returns how much trace there is, bytes.

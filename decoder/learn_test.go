@@ -1,11 +1,15 @@
 package decoder
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -82,6 +86,35 @@ func TestLearnNot(t *testing.T) {
 		if n.wrong > 0 || len(s.Learned()) > 0 {
 			t.Errorf("%s: %d claims that never ran; learned %v", name, n.wrong, s.Learned())
 		}
+	}
+}
+
+// TestLearnPass would catch a decoding of all of the recording that is made again for the same code, or
+// one that goes on where too many contradictions were met. It counts bytes that were decoded.
+func TestLearnPass(t *testing.T) {
+	s := learner{opened(t, lateConfigs(t)["late"])}
+	flowed(t, s.Session, prints{})
+	l, ctx := s.Learned()[0], context.Background()
+	defer func() { s.learned.passed = passed{} }()
+	pass := func(list []learn.Held, most int) (met int, work int64) {
+		before := s.decoded.Load()
+		all, err := s.pass(ctx, list, 1, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all.Len(), s.decoded.Load() - before
+	}
+	right := []learn.Held{{Idea: learn.Idea{Addr: l.Addr, Code: l.Code, Was: l.Had, Why: l.Why}}}
+	all, whole := pass(nil, math.MaxInt)
+	if met, work := pass(right, math.MaxInt); all == 0 || met != 0 || work != whole || whole != s.size() {
+		t.Errorf("%d contradictions, with the right code %d; decoded %d and %d bytes, there are %d", all, met, whole, work, s.size())
+	}
+	right[0].At = append(right[0].At, event.Time{}) // another visit speaks for it
+	if met, work := pass(right, math.MaxInt); met != 0 || work != 0 {
+		t.Errorf("the same code again: %d contradictions, decoded %d bytes", met, work)
+	}
+	if met, work := pass(nil, 0); met != 1 || work > whole/2 {
+		t.Errorf("no contradiction is wanted: met %d, decoded %d bytes of %d", met, work, whole)
 	}
 }
 

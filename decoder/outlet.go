@@ -102,7 +102,7 @@ func cutFront(b *flow.Batch, n int) {
 
 // fellApart keeps where trace and code contradict each other.
 func (o *outlet) fellApart(x *flow.Contradiction) error {
-	if v, ok := (learner{o.run.s}).visit(x); ok {
+	if v, ok := boot.Visit(x, o.run.s.Kernel); ok {
 		o.part.visits = append(o.part.visits, v)
 	}
 	return nil

@@ -95,10 +95,10 @@ type run struct {
 	decode   decodes
 	progress struct{ done, total int64 }
 
-	learns bool                 // the flow ends, by errContradicted, at the first contradiction
-	doubt  []learn.Visit        // that ended it
-	every  int                  // of each lane's jobs, each so many one is decoded; 0: all
-	gather func(v *learn.Visit) // is given all contradictions; nil: nobody asks
+	learns bool                       // the flow ends, by errContradicted, at the first contradiction
+	doubt  []learn.Visit              // that ended it
+	every  int                        // of each lane's jobs, each so many one is decoded; 0: all
+	gather func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and

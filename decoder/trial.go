@@ -17,9 +17,6 @@ type trial struct {
 	switches uint64 // where the kernel goes on with another task; 0: no one knows
 }
 
-// A trial ends where this many instructions behind the visit were confirmed.
-const maxBeyond = 1 << 10
-
 // beyondBytes is about how much trace lies behind a visit that a trial reads, bytes.
 const beyondBytes = 1 << 10
 
@@ -58,7 +55,7 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 	}
-	return t.endIf(t.out.Beyond >= maxBeyond)
+	return t.endIf(t.out.Full())
 }
 
 // endIf ends the trial where enough is known.

@@ -102,7 +102,8 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 
 // repeatGap is how far apart two records of one change may lie, ns. Each event that asks
 // for records gets one, with a time of its own. A change, its undoing and the change
-// again take longer: each waits for other CPUs, twice or more.
+// again take longer: each waits for other CPUs, twice or more. By a scheme without a sync they
+// need not, so there only records of one time tell of one change.
 const repeatGap = 1000
 
 // withoutRepeats leaves out records that tell of a change which the newest record of that
@@ -127,7 +128,11 @@ func withoutRepeats(pokes []Poke) []Poke {
 // repeats reports whether p tells of the change that o, an older record of that address,
 // tells of.
 func (p *Poke) repeats(o *Poke) bool {
-	return p.Time-o.Time <= repeatGap && p.Scheme == o.Scheme && bytes.Equal(p.Old, o.Old) && bytes.Equal(p.New, o.New) && !bytes.Equal(p.Old, p.New)
+	gap := uint64(repeatGap)
+	if linux.scheme(p.Scheme).order == orderLoose {
+		gap = 0
+	}
+	return p.Time-o.Time <= gap && p.Scheme == o.Scheme && bytes.Equal(p.Old, o.Old) && bytes.Equal(p.New, o.New) && !bytes.Equal(p.Old, p.New)
 }
 
 // Len returns the number of pokes and marks: the last epoch.

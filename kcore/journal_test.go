@@ -88,6 +88,11 @@ func TestRecordedBatches(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	on, off := []byte{0xe9, 0, 0, 0, 0}, nop5
 	const at = 0x1000
+	loose := func(time uint64) Poke {
+		p := RecordedPoke(time, 0, at, off[:4], on[:4])
+		p.Scheme = SchemeAtomic
+		return p
+	}
 	for _, c := range []struct {
 		what  string
 		pokes []Poke
@@ -98,6 +103,8 @@ func TestRepeats(t *testing.T) {
 		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, 2},
 		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, 3},
 		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, 2},
+		{"without a sync, at one time", []Poke{loose(100), loose(100)}, 1},
+		{"without a sync, a moment later", []Poke{loose(100), loose(180)}, 2},
 		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, 2},
 	} {
 		j, err := NewJournal(c.pokes)

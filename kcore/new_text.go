@@ -118,7 +118,7 @@ type builder struct {
 	early   *image.Image
 	late    *image.Image      // nil: none
 	syms    *symbols.Table    // nil: none
-	jump    []byte            // of the site at hand: see staticBranch
+	jump    []byte            // of the site at hand: see staticBranch, strays
 	bytes   [2][pageSize]byte // of a page in the two images
 	extra   []Finding         // of text that no poke names
 	before  bool              // the image was copied before the first poke
@@ -136,7 +136,7 @@ type doubt struct {
 // addSite makes the cells of a site and notes what does not fit.
 func (b *builder) addSite(s *site) {
 	pg := b.t.pages[s.base>>pageShift]
-	b.jump = s.staticBranch(b.syms)
+	b.jump = s.staticBranch()
 	for i := range s.cells {
 		c := &s.cells[i]
 		out := cell{off: uint16(c.off), end: uint16(c.end), versions: make([]version, 0, len(c.chain)+1)}
@@ -158,7 +158,7 @@ func (b *builder) addSite(s *site) {
 					kind = ImageDiffers // the late one
 				}
 				b.conflict(s, c, k, kind)
-			case s.strays(c, k, b.jump):
+			case b.strays(s, c, k):
 				of = ofNothing
 				b.conflict(s, c, k, Break)
 			case here && data == nil:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
@@ -70,7 +71,9 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", plain(err)) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%s%s", plain(err), likeFlag(c, err))
+	})
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
@@ -120,6 +123,18 @@ func plain(err error) string {
 		return s[:at] + s[end+2:]
 	}
 	return s
+}
+
+// likeFlag is the end of a message about a flag that c has not: which ones are like it.
+func likeFlag(c *cobra.Command, err error) string {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: ")
+	if !ok {
+		return ""
+	}
+	return filter.Nearest(name, func(yield func(string) bool) {
+		going := true
+		c.Flags().VisitAll(func(f *pflag.Flag) { going = going && yield("--"+f.Name) })
+	})
 }
 
 // verb is one of the command's, by the name that it has when it is made.

@@ -27,8 +27,9 @@ func newTextCmd(a *app) *cobra.Command {
 		Long: `Print the kernel's code as it was at a moment: bytes and instructions. Unknown
 code is shown as unknown. * marks code that changed during the recording.
 
-TIME is start (before the first change), end (after the last), seconds with a
-decimal point, or nanoseconds. A change counts from the time of its record on.
+TIME is start (before the first change), end (after the last), or a moment as in
+--time of flow: seconds with a decimal point, nanoseconds, +5ms, 10%, poke:385 or
+poke:385-1us. A change counts from the time of its record on.
 
 --diff prints what differs between two moments. --write-kcore writes all code that
 is known at the moment as an ELF core file, like /proc/kcore: one segment for each
@@ -37,6 +38,7 @@ x86-64, AArch64, or ARM (a 32-bit file).`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end
+  ptdecode text perf.data --diff poke:385-1us poke:385
   ptdecode text perf.data --at end --write-kcore kcore.end
   ptdecode text snapshot/ --at start --range c0044700-c0044720 --isa t32`,
 		Args: maxArgs(2),
@@ -67,10 +69,10 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 	if o.diff == "" || two {
 		return t1, t2, args, nil
 	}
-	if len(args) == 0 {
+	n := len(args) - 1
+	if n < 0 || n == 0 && !isMoment(args[0]) {
 		return "", "", nil, usagef("--diff %s: need two moments, T1 T2", o.diff)
 	}
-	n := len(args) - 1
 	if n == 1 && !isMoment(args[1]) {
 		return t1, args[0], args[1:], nil
 	}
@@ -79,8 +81,7 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 
 // isMoment reports whether s can be read as a moment.
 func isMoment(s string) bool {
-	_, err := filter.ParseTime(s)
-	return s == "start" || s == "end" || err == nil
+	return s == "start" || s == "end" || filter.IsMoment(s)
 }
 
 // compatible fails if some of the flags do not go together.
@@ -159,9 +160,9 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 		}
 		return event.Epoch(n), s.Text().Poke(n - 1).End, nil
 	}
-	t, err := filter.ParseTime(at)
+	t, err := filter.Moment(s, at)
 	if err != nil {
-		return 0, 0, usagef("--at %s, start or end", err)
+		return 0, 0, usagef("%s; start and end are moments, too", err)
 	}
 	return s.EpochAt(t), t, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -119,6 +120,8 @@ func (u *ui) fail(err error) {
 	var h *hinted
 	if errors.As(err, &h) && h.hint != "" {
 		u.line("hint: " + h.hint)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		u.line("hint: is the name right, and the directory that it begins in?")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Symbol is a name for the addresses Addr <= a < Addr+Len.
@@ -39,13 +40,14 @@ type Frame struct {
 }
 
 // Table finds the symbol at an address and a time. It gives the same from the start. What
-// is not asked for a symbol of kallsyms does not put them in order.
+// is asked for few symbols of kallsyms does not put them in order.
 type Table struct {
 	once  sync.Once // makes what byAddr returns
 	order []bounded
-	ksyms []Ksymbol // by address
-	reach []uint64  // reach[i]: the last address of ksyms[0..i]
-	names *Kallsyms // whose lines these are
+	few   atomic.Int32 // addresses that were looked for without it
+	ksyms []Ksymbol    // by address
+	reach []uint64     // reach[i]: the last address of ksyms[0..i]
+	names *Kallsyms    // whose lines these are
 	watch func(addr uint64)
 
 	modules []Module
@@ -107,10 +109,7 @@ func (s *Table) fromKallsyms() {
 		slices.SortStableFunc(list, lower)
 	}
 	s.order = make([]bounded, 0, len(list))
-	sizes := map[string]Module{}
-	for _, m := range s.modules {
-		sizes[m.Name] = m
-	}
+	sizes := s.sizes()
 	for i := 0; i < len(list); {
 		best, addr, next := list[i], k.syms[list[i]].addr, i+1
 		for next < len(list) && k.syms[list[next]].addr == addr {
@@ -119,27 +118,93 @@ func (s *Table) fromKallsyms() {
 			}
 			next++
 		}
-		module := k.module(int(best))
-		end, closed := uint64(math.MaxUint64), false
+		behind := int32(-1)
 		if next < len(list) {
-			end = k.syms[list[next]].addr
-			closed = k.module(int(list[next])) == module
+			behind = list[next]
 		}
-		if m, ok := sizes[module]; ok && module != "" && addr >= m.Addr && addr-m.Addr < m.Size {
-			end, closed = min(end, m.Addr+m.Size), true
-		}
-		if !closed {
-			end = min(end, (addr|(pageSize-1))+1)
-		}
-		if end > addr && k.name(int(best)) != ends && (module != "" || !slices.Contains(endMarkers, k.name(int(best)))) {
-			s.order = append(s.order, bounded{addr, end - addr, best})
+		if b, ok := s.bound(best, behind, sizes); ok {
+			s.order = append(s.order, b)
 		}
 		i = next
 	}
 }
 
+// bound returns the symbol of a line with its length. At the next address is the line behind, -1
+// for none. ok is false where the line names nothing.
+func (s *Table) bound(line, behind int32, sizes map[string]Module) (b bounded, ok bool) {
+	k, addr := s.names, s.names.syms[line].addr
+	module := k.module(int(line))
+	end, closed := uint64(math.MaxUint64), false
+	if behind >= 0 {
+		end = k.syms[behind].addr
+		closed = k.module(int(behind)) == module
+	}
+	if module != "" {
+		if m, ok := sizes[module]; ok && addr >= m.Addr && addr-m.Addr < m.Size {
+			end, closed = min(end, m.Addr+m.Size), true
+		}
+	}
+	if !closed {
+		end = min(end, (addr|(pageSize-1))+1)
+	}
+	if name := k.name(int(line)); end <= addr || name == ends || module == "" && slices.Contains(endMarkers, name) {
+		return b, false
+	}
+	return bounded{addr, end - addr, line}, true
+}
+
+// sizes returns the modules by name.
+func (s *Table) sizes() map[string]Module {
+	sizes := map[string]Module{}
+	for _, m := range s.modules {
+		sizes[m.Name] = m
+	}
+	return sizes
+}
+
+// at returns the symbol that begins at addr or, of those before it, last. Where the last line of kallsyms
+// up to there names nothing, ok may be false.
+func (s *Table) at(addr uint64) (b bounded, ok bool) {
+	if s.names.Len() == 0 {
+		return b, false
+	}
+	if s.few.Load() < unindexed {
+		s.few.Add(1)
+		return s.amongLines(addr)
+	}
+	lines := s.byAddr()
+	i := sort.Search(len(lines), func(i int) bool { return lines[i].addr > addr }) - 1
+	if i < 0 {
+		return b, false
+	}
+	return lines[i], true
+}
+
+// amongLines is at without any order.
+func (s *Table) amongLines(addr uint64) (b bounded, ok bool) {
+	k := s.names
+	best, behind := int32(-1), int32(-1)
+	lo, hi := uint64(1), uint64(math.MaxUint64) // symbols before lo and behind hi do not matter
+	for i := range k.syms {
+		y := &k.syms[i]
+		switch {
+		case y.addr < lo || y.addr > hi || y.number:
+		case y.addr > addr:
+			if y.addr < hi || behind < 0 {
+				hi, behind = y.addr, int32(i)
+			}
+		case best < 0 || y.addr > lo || k.before(int32(i), best):
+			lo, best = y.addr, int32(i)
+		}
+	}
+	if best < 0 {
+		return b, false
+	}
+	return s.bound(best, behind, s.sizes())
+}
+
 // absolute reports whether line i names a number and no address.
-func (k *Kallsyms) absolute(i int) bool { return k.text[k.syms[i].name-2]|0x20 == 'a' }
+func (k *Kallsyms) absolute(i int) bool { return k.syms[i].number }
 
 // before reports whether line a names the address that it shares with b.
 func (k *Kallsyms) before(a, b int32) bool {
@@ -188,12 +253,11 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len, Code: true}, addr - k.Addr, true
 		}
 	}
-	lines := s.byAddr()
-	i = sort.Search(len(lines), func(i int) bool { return lines[i].addr > addr }) - 1
-	if i < 0 || addr-lines[i].addr >= lines[i].length {
+	b, ok := s.at(addr)
+	if !ok || addr-b.addr >= b.length {
 		return Symbol{}, 0, false
 	}
-	return s.symbol(&lines[i]), addr - lines[i].addr, true
+	return s.symbol(&b), addr - b.addr, true
 }
 
 // Steady reports whether Lookup of addr gives the same at any time.
@@ -210,18 +274,16 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	if s.names != nil {
 		s.names.asked.note(name)
 	}
-	lines := s.byAddr()
 	for i := range s.names.Len() {
-		if s.names.name(i) != name {
+		if int(s.names.syms[i].length) != len(name) || s.names.name(i) != name {
 			continue
 		}
 		y := s.names.Entry(i)
-		if ok && (found.Module == "" || y.Module != "") {
+		if s.names.absolute(i) || ok && (found.Module == "" || y.Module != "") {
 			continue
 		}
-		at, have := slices.BinarySearchFunc(lines, y.Addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
-		if have && !s.names.absolute(i) {
-			found, ok = s.symbol(&lines[at]), true
+		if b, have := s.at(y.Addr); have && b.addr == y.Addr {
+			found, ok = s.symbol(&b), true
 			found.Name = name
 		}
 	}

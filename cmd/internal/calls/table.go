@@ -278,6 +278,9 @@ func (t *table) sort() {
 		return cmp.Or(by, cmp.Compare(nameOf(a.sym, a.addr), nameOf(b.sym, b.addr)), cmp.Compare(a.addr, b.addr),
 			strings.Compare(a.by, b.by), cmp.Compare(a.part, b.part))
 	})
+	if n := t.o.first; n > 0 {
+		t.groups = t.groups[:min(n, len(t.groups))]
+	}
 }
 
 // known reports whether the function asked for is one of the recording's.

@@ -22,6 +22,7 @@ import (
 type options struct {
 	format  string
 	slowest int
+	first   int // functions; 0: all
 	by      string
 	splitAt int
 	sort    string
@@ -87,6 +88,7 @@ lists single calls, with what to type to see what ran in each.`,
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
+	f.IntVar(&o.first, "first", 0, "only the first `N` lines")
 	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
@@ -119,6 +121,8 @@ func (o *options) check() error {
 		return wrong("--by %q: need one of %s", o.by, strings.Join(groupings, ", "))
 	case !slices.Contains(orders, o.sort):
 		return wrong("--sort %q: need one of %s", o.sort, strings.Join(orders, ", "))
+	case o.first < 0:
+		return wrong("--first %d: need 1 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
 	}

@@ -3,7 +3,8 @@ package export
 import (
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 )
 
 // output is a file that is being written. It appears under its name when it is whole.
@@ -26,7 +27,7 @@ func create(path string, stdout io.Writer) (*output, error) {
 		}
 		return &output{f, path, f}, nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".ptdecode-*")
+	f, err := wholefile.New(path, ".ptdecode-*")
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,6 @@ func (f *Flags) Resolve(s *decoder.Session) (*Filter, error) {
 
 // Wrong says what is not written well in the flags, before a recording is open.
 func (f *Flags) Wrong() error {
-	anyTime := clock{first: 1, last: 1, poke: func(int) (uint64, bool) { return 1, true }}
 	_, err := numbersOf("tid", f.TIDs, "threads")
 	for _, check := range []func() error{
 		func() error {

@@ -232,7 +232,7 @@ func noFunction(pattern string, names iter.Seq[string]) error {
 	}
 	near := Nearest(pattern, names)
 	if near == "" {
-		near = ": give symbols with --kallsyms FILE, and names without +OFFSET"
+		near = ", and none is like it; write names without +OFFSET, or as a glob"
 	}
 	return callf("--sym %s: no such function%s", pattern, near)
 }

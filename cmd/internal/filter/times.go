@@ -24,6 +24,9 @@ func ParseTime(s string) (uint64, error) {
 	sec, frac, ok := strings.Cut(s, ".")
 	if !ok {
 		ns, err := strconv.ParseUint(s, 10, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return 0, fmt.Errorf("%q is no time: it is too large for nanoseconds", s)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("%q is no time: need seconds with a decimal point, or nanoseconds", s)
 		}
@@ -54,6 +57,12 @@ func Times(s *decoder.Session, spec string) (from, to uint64, err error) {
 
 // Moment reads one moment, in all ways in which --time does, for the recording s.
 func Moment(s *decoder.Session, spec string) (uint64, error) { return clockOf(s).moment(spec) }
+
+// IsMoment reports whether spec is written as Moment reads it. There need be no such change.
+func IsMoment(spec string) bool { _, err := anyTime.moment(spec); return err == nil }
+
+// anyTime is the clock of a recording that is not open yet: it takes what is written well.
+var anyTime = &clock{first: 1, last: 1, poke: func(int) (uint64, bool) { return 1, true }}
 
 // Traced returns the first and the last time that the trace of some streams states, nil for
 // all, ns; 0, 0 where it states none.

@@ -72,36 +72,11 @@ type callCollector struct {
 	lanes       map[laneKey]*callLane
 	order       []laneKey
 	n           int
-	entered     numbering
-}
-
-// numbering numbers the calls of a function that begin at one moment of a stream, from 0: by
-// the last call of each.
-type numbering map[entry]visit
-
-// nth numbers the next call.
-func (n numbering) nth(of entry, at uint64) int {
-	this := visit{at: at}
-	if last, ok := n[of]; ok && last.at == at {
-		this.nth = last.nth + 1
-	}
-	n[of] = this
-	return this.nth
-}
-
-// tag makes the number of a call that begins its tag.
-func (n numbering) tag(c *calls.Call) {
-	c.Tag = uint64(n.nth(entry{c.Stream.Index, c.Addr}, c.Begin.Lo))
-}
-
-// entry is a function, as a stream calls it.
-type entry struct {
-	stream int
-	addr   uint64
+	entered     items.Numbering
 }
 
 func newCallCollector(v *server, from, until uint64) *callCollector {
-	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}, entered: numbering{}}
+	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}, entered: items.Numbering{}}
 	c.OnBegin, c.OnEnd = c.begin, c.end
 	c.OnRestart = func() bool {
 		c.lanes, c.order, c.n = map[laneKey]*callLane{}, nil, 0
@@ -178,7 +153,7 @@ func (c *callCollector) begin(x *calls.Call) {
 	if x.How == calls.Unseen && !c.v.rec.Timed {
 		began = event.Time{}
 	}
-	nth := c.entered.nth(entry{x.Stream.Index, x.Addr}, began.Lo)
+	nth := c.entered.Nth(items.Entry{Stream: x.Stream.Index, Addr: x.Addr}, began.Lo)
 	switch t := began.Lo; {
 	case t != 0 && c.v.rec.rel(t) > c.until:
 		return

@@ -20,7 +20,7 @@ func Show(ctx context.Context, out io.Writer, addr string, open bool, pages http
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", addr, err)
+		return host.Listening(addr, err)
 	}
 	v := &server{addr: l.Addr().String(), mux: http.NewServeMux()}
 	below := "/" + host.NewToken()

@@ -108,13 +108,13 @@ func (v exporter) gatherWindow(ctx context.Context, a *answers, from, until uint
 // gatherFunctions counts the calls of all functions in a window.
 func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until uint64) error {
 	by := map[uint64]*functionStats{}
-	began := numbering{}
+	began := items.Numbering{}
 	tree := &calls.Tree{Session: v.s, OnRestart: func() bool {
 		clear(by)
 		clear(began)
 		return true
 	}}
-	tree.OnBegin = began.tag
+	tree.OnBegin = began.Tag
 	tree.OnEnd = func(c *calls.Call) {
 		f := by[c.Addr]
 		if f == nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -97,10 +99,10 @@ func (v *server) answerFunction(r *request) (any, error) {
 	var f functionStats
 	var parts [3]functionStats
 	tree := &calls.Tree{Session: v.s}
-	began := numbering{}
+	began := items.Numbering{}
 	tree.OnBegin = func(c *calls.Call) {
 		if c.Addr == addr {
-			began.tag(c)
+			began.Tag(c)
 		}
 	}
 	tree.OnRestart = func() bool {
@@ -142,7 +144,7 @@ func (v *server) split(r *request) (n int, at uint64, err error) {
 		return -1, 0, nil
 	}
 	k, err := r.number("split", 0, math.MaxInt32)
-	if i := v.pokes.find(int(k)); err == nil && i < 0 {
+	if i := marks.Find(v.pokes.list, int(k)); err == nil && i < 0 {
 		err = badf("split=%d: there is no such change to the code", k)
 	}
 	if err != nil {

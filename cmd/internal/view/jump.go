@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -86,12 +87,12 @@ func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found 
 type execution struct{ addr, at uint64 }
 
 // firsts returns where a stream executed the new code of each change first.
-func firsts(stream int, pokes []pokeMark, crossings map[int][]report.Crossing) map[execution]int {
+func firsts(stream int, pokes []marks.Mark, crossings map[int][]report.Crossing) map[execution]int {
 	out := map[execution]int{}
 	for i := range pokes {
 		for _, c := range crossings[pokes[i].Index] {
 			if c.Stream == stream && c.New.N > 0 {
-				out[execution{pokes[i].at, c.New.First.Time.Lo}] = pokes[i].Index
+				out[execution{pokes[i].At, c.New.First.Time.Lo}] = pokes[i].Index
 			}
 		}
 	}
@@ -125,8 +126,8 @@ type jumped struct {
 	Command string `json:"command"`
 }
 
-// answerJump answers /api/jump: the next call, or trap or change, of a stream behind a
-// step, or the one before it.
+// answerJump answers /api/jump: the next call, or trap or change, or instruction that is not sure,
+// of a stream behind a step, or the one before it.
 func (v *server) answerJump(r *request) (any, error) {
 	st, t, err := r.instant(v)
 	if err != nil {
@@ -139,6 +140,8 @@ func (v *server) answerJump(r *request) (any, error) {
 	wanted := items.Called
 	switch what := r.query.Get("what"); what {
 	case "call":
+	case "unsure": // the first of such in a row
+		wanted = func(before, it *items.Item) bool { return unsure(it) && (before == nil || !unsure(before)) }
 	case "poke":
 		crossings, err := v.pokes.crossed(r)
 		if err != nil {
@@ -146,7 +149,7 @@ func (v *server) answerJump(r *request) (any, error) {
 		}
 		wanted = changed(firsts(st.Index, v.pokes.list, crossings))
 	default:
-		return nil, badf("what=%q: need call or poke", clean(what))
+		return nil, badf("what=%q: need call, poke or unsure", clean(what))
 	}
 	back, err := r.way()
 	if err != nil {

@@ -147,7 +147,7 @@ func TestPage(t *testing.T) {
 	k.changes("Escape", "document.querySelector('#panel h2').textContent")
 	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
 	b.Wait("all of it", complete)
-	k.does("f", "a flame graph of all", "document.querySelectorAll('#panel .slice').length > 1")
+	k.does("f", "a flame graph of all", panelSays("ptdecode hot counts them apart")+" && document.querySelectorAll('#panel .slice').length > 1")
 	k.does("Escape", "what to do", panelSays("What ran while the code changed"))
 
 	// Marks and lanes.
@@ -172,6 +172,10 @@ func TestPage(t *testing.T) {
 	k.changes("ArrowDown", hash)
 	k.does("{", "back to it", fmt.Sprintf("location.hash === %q", trap))
 	k.changes("ArrowUp", hash)
+	k.does("x", "who called it", "document.getElementById('stack').textContent.includes('called by') && document.querySelector('#stack .busy') === null")
+	for _, key := range []string{"u", "U"} { // all of it is sure
+		k.does(key, "that there is none", looked+" && document.getElementById('note').textContent.includes('no other ambiguous')")
+	}
 	k.does("End", "the last instruction", "document.querySelector('.steps tr.here') === document.querySelector('.steps tbody').lastChild")
 	k.does("Home", "the first one", "document.querySelector('.steps tr.here') === document.querySelector('.steps tbody').firstChild")
 	k.changes("j", hash)

@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,34 +9,17 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
-// pokeMark is one change to the code, as a mark on the axis.
-type pokeMark struct {
-	Index  int    `json:"index"` // as pokes prints it
-	Time   uint64 `json:"time"`  // ns behind the base, as Begin and End
-	Begin  uint64 `json:"begin"`
-	End    uint64 `json:"end"`
-	Kind   string `json:"kind"`
-	Scheme string `json:"scheme"`
-	Addr   string `json:"addr"`
-	Symbol string `json:"sym,omitempty"`
-	CPU    int    `json:"cpu"` // that made it; -1: not known
-	TID    int32  `json:"tid,omitempty"`
-	Comm   string `json:"comm,omitempty"`
-	Valid  bool   `json:"valid"`
-
-	at uint64 // Addr
-}
-
 // pokeIndex is all changes to the code, and how the CPUs crossed them.
 type pokeIndex struct {
 	v    *server
-	list []pokeMark // by time
+	list []marks.Mark // by time
 
 	guests []guestPokes
 
@@ -50,56 +32,36 @@ type pokeIndex struct {
 }
 
 func newPokeIndex(v *server) *pokeIndex {
-	x := &pokeIndex{v: v, list: v.rec.marks(v.s), guests: []guestPokes{}}
+	x := &pokeIndex{v: v, list: marks.Of(v.s, v.rec.base, clean), guests: []guestPokes{}}
 	for _, g := range decoder.Guests(v.s) {
-		x.guests = append(x.guests, guestPokes{Guest: g.Meta().Guest, Pokes: v.rec.marks(g)})
+		x.guests = append(x.guests, guestPokes{Guest: g.Meta().Guest, Pokes: marks.Of(g, v.rec.base, clean)})
 	}
 	return x
 }
 
 // guestPokes is the changes that a virtual machine made to its code. Their numbers are its own.
 type guestPokes struct {
-	Guest int32      `json:"guest"` // the process that runs it
-	Total int        `json:"total"` // in the window
-	Pokes []pokeMark `json:"pokes"`
-}
-
-// marks returns the changes to the code of a machine, by time.
-func (r *recording) marks(s *decoder.Session) []pokeMark {
-	list := []pokeMark{}
-	for k := range s.Pokes() {
-		if k.Time < r.base {
-			continue // a virtual machine's, long before the trace
-		}
-		list = append(list, pokeMark{
-			Index: k.Index, Time: r.rel(k.Time), Begin: r.rel(k.Begin), End: r.rel(k.End),
-			Kind: k.Kind.String(), Scheme: k.Scheme.String(), Addr: hex16(k.Addr), Symbol: clean(k.Symbol),
-			CPU: k.CPU, TID: k.TID, Comm: clean(k.Comm), Valid: k.Broken == nil, at: k.Addr,
-		})
-	}
-	slices.SortStableFunc(list, func(a, b pokeMark) int { return cmp.Compare(a.Time, b.Time) })
-	return list
+	Guest int32        `json:"guest"` // the process that runs it
+	Total int          `json:"total"` // in the window
+	Pokes []marks.Mark `json:"pokes"`
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
-// maxMarks is how many changes are sent at once.
-const maxMarks = 4000
-
 // pokesAnswer is what /api/pokes answers.
 type pokesAnswer struct {
 	Total   int          `json:"total"` // in the window
-	Pokes   []pokeMark   `json:"pokes"`
+	Pokes   []marks.Mark `json:"pokes"`
 	Guests  []guestPokes `json:"guests"` // those of virtual machines
 	Command string       `json:"command"`
 }
 
 // pokes reads a window, and returns the changes in it.
-func (r *request) pokes(v *server) (list []pokeMark, from, until uint64, err error) {
+func (r *request) pokes(v *server) (list []marks.Mark, from, until uint64, err error) {
 	if from, until, err = r.window(v.rec); err != nil {
 		return nil, 0, 0, err
 	}
-	return between(v.pokes.list, from, until), from, until, nil
+	return marks.Between(v.pokes.list, from, until), from, until, nil
 }
 
 // answerPokes answers /api/pokes: the changes of a window, thinned out where there are
@@ -109,10 +71,10 @@ func (v *server) answerPokes(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := pokesAnswer{Total: len(list), Pokes: thinned(list), Guests: []guestPokes{}, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
+	out := pokesAnswer{Total: len(list), Pokes: marks.Thinned(list), Guests: []guestPokes{}, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
 	for _, g := range v.pokes.guests {
-		of := between(g.Pokes, from, until)
-		out.Guests = append(out.Guests, guestPokes{g.Guest, len(of), thinned(of)})
+		of := marks.Between(g.Pokes, from, until)
+		out.Guests = append(out.Guests, guestPokes{g.Guest, len(of), marks.Thinned(of)})
 	}
 	if until == 0 {
 		out.Command = v.call("pokes", "--no-flow")
@@ -120,49 +82,12 @@ func (v *server) answerPokes(r *request) (any, error) {
 	return &out, nil
 }
 
-// thinned returns as many of a list as are sent at once, from all over it.
-func thinned(list []pokeMark) []pokeMark {
-	if len(list) <= maxMarks {
-		return list
-	}
-	thin := make([]pokeMark, 0, maxMarks)
-	for i := range maxMarks {
-		thin = append(thin, list[i*len(list)/maxMarks])
-	}
-	return thin
-}
-
-// find returns where in the list the change with a number is, -1 if it is not there.
-func (x *pokeIndex) find(n int) int {
-	return slices.IndexFunc(x.list, func(p pokeMark) bool { return p.Index == n })
-}
-
-// between returns those changes that lie in a window; until 0: all.
-func between(all []pokeMark, from, until uint64) []pokeMark {
-	lo, _ := slices.BinarySearchFunc(all, from, func(p pokeMark, t uint64) int { return cmp.Compare(p.Time, t) })
-	for lo > 0 && all[lo-1].End >= from {
-		lo--
-	}
-	hi := len(all)
-	if until != 0 {
-		hi, _ = slices.BinarySearchFunc(all, until+1, func(p pokeMark, t uint64) int { return cmp.Compare(p.Begin, t) })
-	}
-	return all[lo:max(lo, hi)]
-}
-
-// pokeCount is how many changes have something in common.
-type pokeCount struct {
-	Name string `json:"name"`
-	TID  *int32 `json:"tid,omitempty"` // of a thread
-	N    int    `json:"n"`
-}
-
 // pokeCounts is what /api/counts answers.
 type pokeCounts struct {
-	Total   int         `json:"total"`   // in the window
-	Kinds   []pokeCount `json:"kinds"`   // the most frequent first
-	Threads []pokeCount `json:"threads"` // that made them; at most 20
-	Command string      `json:"command"`
+	Total   int           `json:"total"`   // in the window
+	Kinds   []marks.Count `json:"kinds"`   // the most frequent first
+	Threads []marks.Count `json:"threads"` // that made them; at most 20
+	Command string        `json:"command"`
 }
 
 // answerCounts answers /api/counts: how many changes of each kind, and by which threads.
@@ -171,36 +96,51 @@ func (v *server) answerCounts(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	type thread struct {
-		comm string
-		tid  int32
-	}
-	kinds, threads := map[string]int{}, map[thread]int{}
-	for i := range list {
-		kinds[list[i].Kind]++
-		threads[thread{list[i].Comm, list[i].TID}]++
-	}
-	out := pokeCounts{Total: len(list), Kinds: []pokeCount{}, Threads: []pokeCount{}, Command: v.call("info")}
+	out := pokeCounts{Total: len(list), Command: v.call("info")}
+	out.Kinds, out.Threads = marks.Counts(list)
+	out.Threads = out.Threads[:min(len(out.Threads), 20)]
 	if until != 0 {
 		out.Command = v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))
 	}
-	for name, n := range kinds {
-		out.Kinds = append(out.Kinds, pokeCount{Name: name, N: n})
-	}
-	for k, n := range threads {
-		out.Threads = append(out.Threads, pokeCount{k.comm, &k.tid, n})
-	}
-	most := func(a, b pokeCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) }
-	slices.SortFunc(out.Kinds, most)
-	slices.SortFunc(out.Threads, func(a, b pokeCount) int { return cmp.Or(most(a, b), cmp.Compare(*a.TID, *b.TID)) })
-	out.Threads = out.Threads[:min(len(out.Threads), 20)]
 	return &out, nil
+}
+
+// listPage is how many changes a page of the list has, if the request does not say.
+const listPage = 50
+
+// answerList answers /api/list: a page of those changes of a window that are wanted.
+func (x *pokeIndex) answerList(r *request) (any, error) {
+	list, from, until, err := r.pokes(x.v)
+	if err != nil {
+		return nil, err
+	}
+	var number [3]uint64
+	for i, name := range []string{"skip", "n", "tid"} {
+		if number[i], err = r.number(name, []uint64{0, listPage, 0}[i], math.MaxInt32); err != nil {
+			return nil, err
+		}
+	}
+	want := marks.Wanted{Kind: r.query.Get("kind"), Sym: r.query.Get("sym"), TID: int32(number[2])}
+	list = want.Pick(list)
+	args := want.Args()
+	if until != 0 {
+		list = slices.DeleteFunc(list, func(m marks.Mark) bool { return m.Time < from || m.Time > until })
+		args = append(args, "--time", x.v.rec.span(from, until))
+	}
+	skip := min(int(number[0]), len(list))
+	rows := marks.Rows(x.v.s, list[skip:min(skip+min(int(number[1]), marks.Most), len(list))], clean)
+	return &struct {
+		Total   int         `json:"total"`
+		Skip    int         `json:"skip"` // how many lie before Pokes
+		Pokes   []marks.Row `json:"pokes"`
+		Command string      `json:"command"`
+	}{len(list), skip, rows, x.v.call("pokes", args...)}, nil
 }
 
 // story is one change to the code and how each CPU crossed it.
 type story struct {
 	Poke     json.RawMessage `json:"poke"` // what pokes --poke N -o jsonl prints
-	Mark     pokeMark        `json:"mark"`
+	Mark     marks.Mark      `json:"mark"`
 	Previous *int            `json:"previous,omitempty"` // in time
 	Next     *int            `json:"next,omitempty"`
 	Before   *int            `json:"before,omitempty"` // of the same bytes
@@ -253,7 +193,7 @@ func (v *server) answerPoke(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := v.pokes.find(int(n))
+	at := marks.Find(v.pokes.list, int(n))
 	if at < 0 {
 		return nil, badf("n=%q: there is no such change to the code", clean(r.query.Get("n")))
 	}

@@ -1,18 +1,21 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // found is one thing that a search found.
 type found struct {
-	Kind  string  `json:"kind"`  // poke, symbol, address, time, window, thread
+	Kind  string  `json:"kind"`  // poke, list, symbol, data, address, outside, time, window, thread
 	Label string  `json:"label"` // for people
 	Poke  *int    `json:"poke,omitempty"`
 	Time  *uint64 `json:"time,omitempty"`  // ns behind the base
@@ -20,6 +23,7 @@ type found struct {
 	Addr  string  `json:"addr,omitempty"`
 	Sym   string  `json:"sym,omitempty"`
 	TID   *int32  `json:"tid,omitempty"`
+	Of    string  `json:"of,omitempty"` // a list's: kind:KIND, tid:TID or sym:GLOB
 }
 
 // maxFound is how many of a kind are given. The finders find one more, which says that there are more.
@@ -34,7 +38,8 @@ func (v *server) answerSearch(r *request) (any, error) {
 	out := struct {
 		Query string  `json:"query"`
 		Found []found `json:"found"`
-		More  bool    `json:"more"` // of a kind, not all are given
+		More  bool    `json:"more"`           // of a kind, not all are given
+		Near  string  `json:"near,omitempty"` // where nothing is found: why, or what is like it
 	}{Query: q, Found: []found{}}
 	if q == "" {
 		return &out, nil
@@ -49,13 +54,28 @@ func (v *server) answerSearch(r *request) (any, error) {
 	}
 	// A function has many changes: its name comes before them, other names behind.
 	few := min(len(kinds[0]), 3)
-	if _, err := strconv.Atoi(q); err == nil {
-		few = 0
-	}
-	for _, list := range [][]found{kinds[0][:few], kinds[1], kinds[2], kinds[0][few:]} {
+	for _, list := range [][]found{kinds[0][:few], f.findLists(q), kinds[1], kinds[2], kinds[0][few:]} {
 		out.Found = append(out.Found, list...)
 	}
+	if len(out.Found) == 0 {
+		out.Near = f.near(q)
+	}
 	return &out, nil
+}
+
+// near says why nothing is found, or which functions have names like q.
+func (v finder) near(q string) string {
+	if _, err := filter.Moment(v.s, q); err != nil && strings.HasPrefix(q, "poke:") {
+		return clean(err.Error())
+	}
+	functions, _, _ := decoder.NamesIn(v.s)
+	return clean(strings.TrimPrefix(filter.Nearest(q, functions), "; "))
+}
+
+// beyond reports whether a moment lies before the trace or behind it. Some runs behind the last
+// sync point.
+func (v finder) beyond(t uint64) bool {
+	return t < v.rec.From || t > v.rec.Until+v.rec.length()/10
 }
 
 // findTime reads q as a moment and as a stretch of time, as --time has them. A whole number
@@ -74,7 +94,11 @@ func (v finder) findTime(q string) (list []found) {
 	second := func(t uint64) string { return strings.Split(v.rec.span(t, t), ",")[0] }
 	if ns, err := filter.Moment(v.s, q); err == nil {
 		t := v.rec.rel(ns)
-		list = append(list, found{Kind: "time", Label: fmt.Sprintf("the moment %s: %s s", q, second(t)), Time: &t})
+		x := found{Kind: "time", Label: fmt.Sprintf("the moment %s: %s s", q, second(t)), Time: &t}
+		if v.beyond(t) {
+			x = found{Kind: "outside", Label: fmt.Sprintf("%s s: the trace runs from %s to %s s", second(t), second(v.rec.From), second(v.rec.Until))}
+		}
+		list = append(list, x)
 	}
 	if from, until, err := filter.Times(v.s, q); err == nil && (from != 0 && until != 0 || strings.ContainsAny(q, ",%")) {
 		lo, hi := max(v.rec.From, v.rec.rel(from)), v.rec.Until
@@ -96,13 +120,15 @@ func (v finder) findAddress(q string) []found {
 	return []found{{Kind: "address", Label: strings.TrimSpace(hex16(addr) + " " + sym), Addr: hex16(addr), Sym: sym}}
 }
 
-// findPokes finds changes by number, symbol, address, kind and thread.
+// findPokes finds changes by number, function, address, kind and thread. Where many are of one
+// kind, of one thread or in functions of like names, the list of them comes first.
 func (v finder) findPokes(q string) (list []found) {
-	word := strings.TrimPrefix(strings.TrimPrefix(q, "poke "), "#")
+	word := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(q, "poke:"), "poke "), "#")
 	n, err := strconv.Atoi(word)
 	for i := range v.pokes.list {
 		p := &v.pokes.list[i]
-		if err == nil && p.Index == n || strings.Contains(p.Symbol, q) || strings.TrimPrefix(q, "0x") == p.Addr || p.Kind == q || p.Comm == q {
+		maker := p.Comm == q || p.TID != 0 && fmt.Sprintf("%s %d", p.Comm, p.TID) == q
+		if err == nil && p.Index == n || strings.Contains(p.Symbol, q) || strings.TrimPrefix(q, "0x") == p.Addr || p.Kind == q || maker {
 			label := fmt.Sprintf("poke %d: %s (%s)", p.Index, p.Symbol, p.Kind)
 			list = append(list, found{Kind: "poke", Label: label, Poke: &p.Index, Time: &p.Time, Addr: p.Addr, Sym: p.Symbol})
 		}
@@ -113,17 +139,47 @@ func (v finder) findPokes(q string) (list []found) {
 	return list
 }
 
-// findSymbols finds functions by a part of their names, the shortest names first.
-func (v finder) findSymbols(q string) (list []found) {
-	if v.s.Symbols() == nil || len(q) < 2 {
-		return nil
+// findLists finds lists of changes: of a kind, of a thread, and in functions whose names have q
+// in them.
+func (v finder) findLists(q string) (list []found) {
+	kinds, makers := marks.Counts(v.pokes.list)
+	for _, k := range kinds {
+		if k.Name == q {
+			list = append(list, found{Kind: "list", Label: fmt.Sprintf("all %d pokes of the kind %s", k.N, q), Of: "kind:" + q})
+		}
 	}
-	syms := v.s.Symbols().Named(func(name string) bool { return strings.Contains(name, q) })
-	slices.SortStableFunc(syms, func(a, b symbols.Symbol) int { return len(a.Name) - len(b.Name) })
-	for _, y := range syms[:min(len(syms), maxFound+1)] {
-		list = append(list, found{Kind: "symbol", Label: clean(y.Format(0)), Addr: hex16(y.Addr), Sym: clean(y.Name)})
+	for _, m := range makers {
+		if *m.TID != 0 && (m.Name == q || fmt.Sprintf("%s %d", m.Name, *m.TID) == q || fmt.Sprint(*m.TID) == q) {
+			list = append(list, found{Kind: "list", Label: fmt.Sprintf("all %d pokes that %s, thread %d, made", m.N, m.Name, *m.TID), Of: fmt.Sprintf("tid:%d", *m.TID)})
+		}
+	}
+	glob := "*" + q + "*"
+	if n := len((&marks.Wanted{Sym: glob}).Pick(v.pokes.list)); n > 1 && len(q) > 1 {
+		list = append(list, found{Kind: "list", Label: fmt.Sprintf("all %d pokes in functions like %s", n, glob), Of: "sym:" + glob})
 	}
 	return list
+}
+
+// findSymbols finds symbols by a part of their names: functions first, and the shortest names.
+func (v finder) findSymbols(q string) (list []found) {
+	if _, err := strconv.Atoi(q); v.s.Symbols() == nil || len(q) < 2 || err == nil {
+		return nil // digits are a number of a change or a thread
+	}
+	syms := v.s.Symbols().Named(func(name string) bool { return strings.Contains(name, q) })
+	slices.SortStableFunc(syms, func(a, b symbols.Symbol) int { return cmp.Or(data(a)-data(b), len(a.Name)-len(b.Name)) })
+	for _, y := range syms[:min(len(syms), maxFound+1)] {
+		kind := [...]string{"symbol", "data"}[data(y)]
+		list = append(list, found{Kind: kind, Label: clean(y.Format(0)), Addr: hex16(y.Addr), Sym: clean(y.Name)})
+	}
+	return list
+}
+
+// data is 1 for a symbol that names data, which is never executed.
+func data(y symbols.Symbol) int {
+	if y.Code {
+		return 0
+	}
+	return 1
 }
 
 // findThreads finds threads by number and name: those of which the overview knows.
@@ -135,7 +191,7 @@ func (v finder) findThreads(q string) (list []found) {
 		return nil
 	}
 	for k, l := range v.whole.h.lanes {
-		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q)) && len(list) <= maxFound {
+		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q) || fmt.Sprintf("%s %d", l.comm, k.tid) == q) && len(list) <= maxFound {
 			list = append(list, found{Kind: "thread", Label: fmt.Sprintf("%s, thread %d", clean(l.comm), k.tid), TID: &k.tid})
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -55,10 +54,10 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 	v.mux.Handle("GET /{$}", v.guarded(files))
 	v.mux.Handle("GET /", files)
 	for path, answer := range map[string]func(*request) (any, error){
-		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke, "counts": v.answerCounts,
+		"recording": v.answerRecording, "pokes": v.answerPokes, "list": v.pokes.answerList, "poke": v.answerPoke, "counts": v.answerCounts,
 		"steps": v.answerSteps, "search": v.answerSearch,
 		"jump": v.answerJump, "execution": v.answerExecution,
-		"calls": v.answerCalls, "flame": v.answerFlame, "function": v.answerFunction,
+		"calls": v.answerCalls, "stack": stacker{v}.answerStack, "flame": v.answerFlame, "function": v.answerFunction,
 	} {
 		v.mux.Handle("GET /api/"+path, v.guarded(v.json(answer)))
 	}
@@ -81,33 +80,15 @@ func (v *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(key, value)
 	}
 	switch {
-	case !v.here(r.Host):
+	case !host.Here(v.addr, r.Host):
 		refuse(w, http.StatusForbidden, "the Host of the request is not this server")
-	case r.Header.Get("Origin") != "" && !v.own(r.Header.Get("Origin")):
+	case r.Header.Get("Origin") != "" && !host.Own(v.addr, r.Header.Get("Origin")):
 		refuse(w, http.StatusForbidden, "the Origin of the request is another page")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		refuse(w, http.StatusMethodNotAllowed, "need GET")
 	default:
 		v.mux.ServeHTTP(w, r)
 	}
-}
-
-// here reports whether host, of a request, is this server. A name that another's DNS
-// leads to this machine is not.
-func (v *server) here(host string) bool {
-	name, port, err := net.SplitHostPort(host)
-	_, own, _ := net.SplitHostPort(v.addr)
-	if err != nil || port != own {
-		return false
-	}
-	ip := net.ParseIP(name)
-	return name == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// own reports whether an Origin is this server's.
-func (v *server) own(origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Scheme == "http" && u.Path == "" && v.here(u.Host)
 }
 
 // guarded answers those that know the token.

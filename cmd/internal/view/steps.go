@@ -65,8 +65,10 @@ func (v *server) answerSteps(r *request) (any, error) {
 		*to = int(n)
 	}
 	w.After = max(1, w.After)
-	at := r.query.Get("at")
-	w.Anchor = func(it *items.Item) bool { return v.rec.axis(it) >= t }
+	at, kind := r.query.Get("at"), r.query.Get("kind")
+	w.Anchor = func(it *items.Item) bool {
+		return v.rec.axis(it) >= t && fits(it, kind) || kind == "unsure" && unsure(it) && v.rec.rel(it.Time.Hi) >= t
+	}
 	if at != "" {
 		k, err := items.ParseKey(at)
 		if err != nil {
@@ -81,6 +83,20 @@ func (v *server) answerSteps(r *request) (any, error) {
 	out := stepsAnswer{Stream: st.Index, Anchor: before, Found: w.Found, Steps: v.named(st, list), Command: v.stepsCall(st, list)}
 	return &out, nil
 }
+
+// fits reports whether an item is a trap, a gap, or any, "".
+func fits(it *items.Item, kind string) bool {
+	switch kind {
+	case "trap":
+		return it.Note != nil && it.Note.Kind == decoder.NoteTrap
+	case "gap":
+		return it.Note != nil && it.Note.Kind == decoder.NoteGap
+	}
+	return kind == ""
+}
+
+// unsure reports whether an item is an instruction that is ambiguous or unconfirmed.
+func unsure(it *items.Item) bool { return it.Note == nil && it.Verdict >= decoder.Unconfirmed }
 
 // axis returns where on the axis an item lies.
 func (r *recording) axis(it *items.Item) uint64 {
@@ -264,7 +280,7 @@ func (v *server) noteStep(s *step, n *decoder.Note) {
 
 // stepsCall is the command that prints the steps.
 func (v *server) stepsCall(st *decoder.Stream, list []items.Item) string {
-	args := []string{"--level", "insn"}
+	args := []string{"--level", "insn", "--notes", "--gaps"} // traps, events and gaps are steps, too
 	switch {
 	case st.CPU >= 0:
 		args = append(args, "--cpu", fmt.Sprint(st.CPU))

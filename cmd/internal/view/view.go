@@ -110,7 +110,7 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	}
 	l, err := net.Listen("tcp", o.http)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", o.http, err)
+		return host.Listening(o.http, err)
 	}
 	v := newServer(h, s, call, o.jobs, host.NewToken(), l.Addr().String())
 	url := v.url()

@@ -2,6 +2,7 @@
 package wholefile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 )
@@ -9,7 +10,11 @@ import (
 // New makes a file that shall have the name when it is whole: beside that, under another
 // one, with what pattern says (os.CreateTemp).
 func New(name, pattern string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(name), pattern)
+	f, err := os.CreateTemp(filepath.Dir(name), pattern)
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		p.Path = name // the other name says nothing to who asked
+	}
+	return f, err
 }
 
 // Keep ends f, which was written under another name, and gives it its name. Where err

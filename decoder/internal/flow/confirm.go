@@ -60,47 +60,51 @@ func (x *executor) contradictory(t *thread, why event.Reason) bool {
 
 // stated reports whether the trace stated last that t is where it is.
 func (x *executor) stated(t *thread) bool {
-	for i := t.q - 1; ; i-- {
-		e := x.events.usedEvent(i)
-		if e == nil {
-			break
-		}
-		switch e.Kind {
-		case event.Payload, event.Context:
-		case event.Outcomes:
-			if t.n == 0 {
-				return false
-			}
-		default:
-			return e.HasIP() && e.IP == t.ip
-		}
+	ip, ok := x.events.statedBehind(t.q)
+	return ok && ip == t.ip
+}
+
+// handedOver is what decided and mayReturnFar say of the flow that the batch was given with last.
+// So what they say does not depend on where batches end.
+type handedOver struct{ decided, far bool }
+
+// noneYet is that before anything is given.
+var noneYet = handedOver{far: true}
+
+// with returns it of the flow that b goes on with.
+func (h handedOver) with(b *Batch) handedOver { return handedOver{h.decidedIn(b), h.mayReturnIn(b)} }
+
+// decidedIn is writer.decided behind b.
+func (h handedOver) decidedIn(b *Batch) bool {
+	if yes, known := b.decision(); known {
+		return yes
 	}
-	return false
+	return h.decided
+}
+
+// mayReturnIn is writer.mayReturnFar behind b.
+func (h handedOver) mayReturnIn(b *Batch) bool {
+	if yes, known := b.endsFar(); known {
+		return yes
+	}
+	return h.far
 }
 
 // decided reports whether the last branch of the flow of t went where an outcome said:
 // not to an address that the trace stated.
 func (o *writer) decided(t *thread) bool {
 	for n := t.tail; n != nil; n = n.parent {
-		if yes, known := n.out.decision(extent{}); known {
+		if yes, known := n.out.decision(); known {
 			return yes
 		}
 	}
-	if yes, known := o.batch.decision(extent{}); known {
-		return yes
-	}
-	if k := len(o.wait.held); k > 0 {
-		yes, known := o.wait.held[k-1].decision(o.wait.held[k-1].kept)
-		return yes && known
-	}
-	return false
+	return o.given.decidedIn(&o.batch)
 }
 
-// decision is writer.decided for what is in b from a place on; known is false if that
-// does not tell.
-func (b *Batch) decision(from extent) (yes, known bool) {
+// decision is writer.decided for what is in b; known is false if that does not tell.
+func (b *Batch) decision() (yes, known bool) {
 	landed := -1
-	for i := len(b.Notes) - 1; i >= from.notes && landed < 0; i-- {
+	for i := len(b.Notes) - 1; i >= 0 && landed < 0; i-- {
 		switch n := &b.Notes[i]; n.Kind {
 		case NoteGap, NoteTrap, NoteTrackOn, NoteTrackOff:
 			landed = n.At
@@ -110,8 +114,12 @@ func (b *Batch) decision(from extent) (yes, known bool) {
 			}
 		}
 	}
-	for i := len(b.Ranges) - 1; i >= max(landed, from.ranges); i-- {
-		switch l := b.Ranges[i].Block.lead; l & place {
+	for i := len(b.Ranges) - 1; i >= max(landed, 0); i-- {
+		r := &b.Ranges[i]
+		if r.N < r.Block.N {
+			continue // its last instruction was not executed
+		}
+		switch l := r.Block.lead; l & place {
 		case toTarget:
 			if l&spends != 0 {
 				return true, true
@@ -127,31 +135,24 @@ func (b *Batch) decision(from extent) (yes, known bool) {
 // returned from an exception. A trace unit tells of that before the target or behind it.
 func (o *writer) mayReturnFar(t *thread) bool {
 	for n := t.tail; n != nil; n = n.parent {
-		if yes, known := n.out.endsFar(extent{}); known {
+		if yes, known := n.out.endsFar(); known {
 			return yes
 		}
 	}
-	if yes, known := o.batch.endsFar(extent{}); known {
-		return yes
-	}
-	if k := len(o.wait.held); k > 0 {
-		yes, _ := o.wait.held[k-1].endsFar(o.wait.held[k-1].kept)
-		return yes
-	}
-	return true
+	return o.given.mayReturnIn(&o.batch)
 }
 
-// endsFar is writer.mayReturnFar for what is in b from a place on; known is false if that
-// does not tell.
-func (b *Batch) endsFar(from extent) (yes, known bool) {
+// endsFar is writer.mayReturnFar for what is in b; known is false if that does not tell.
+func (b *Batch) endsFar() (yes, known bool) {
 	k := len(b.Ranges) - 1
-	for i := len(b.Notes) - 1; i >= from.notes; i-- {
+	for i := len(b.Notes) - 1; i >= 0; i-- {
 		if n := &b.Notes[i]; n.At > k && (n.Kind != NoteEvent || n.Event.Kind == event.Async) && n.Kind != NoteCut {
 			return true, true // the flow was lost, or an exception came
 		}
 	}
-	if k < from.ranges {
+	if k < 0 {
 		return true, false
 	}
-	return b.Ranges[k].Block.lead&place == toFar, true
+	r := &b.Ranges[k]
+	return r.N == r.Block.N && r.Block.lead&place == toFar, true
 }

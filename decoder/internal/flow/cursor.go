@@ -50,12 +50,13 @@ func (c *cursor) peek(e *event.Event) uint64 {
 
 // loops counts a block at ip that is executed without using an outcome or event, and
 // reports whether the flow goes round without end. It does if it had this address since
-// the last one used (Brent's cycle finding), or if there were too many blocks.
+// the last one used (Brent's cycle finding), or if there were too many blocks. The first few
+// are not looked at: the fast walk does not look at them either.
 func (c *cursor) loops(ip uint64) bool {
 	c.idle++
 	if c.idle&(c.idle-1) == 0 {
 		c.mark = ip
 		return false
 	}
-	return ip == c.mark || c.idle > maxIdle
+	return ip == c.mark && c.idle > loopBlocks || c.idle > maxIdle
 }

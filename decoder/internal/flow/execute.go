@@ -21,6 +21,7 @@ func (s status) reason() event.Reason { return event.Reason(s - dead) }
 // step takes t on until pos moves. It is exact and slow: one block at a time,
 // cut at every address that an event states and at every contested site.
 func (x *executor) step(t *thread) status {
+	t.sees()
 	for {
 		e := x.events.at(t.q)
 		if e == nil {

@@ -38,8 +38,8 @@ func (w *Walker) fast() {
 	if n == 0 {
 		stamp = w.exec.out.until(e)
 	}
-	idle := 0
-	ip := t.ip // of b, where b is nil
+	idle := t.idle // blocks since the last outcome or event
+	ip := t.ip     // of b, where b is nil
 	var nb *Block
 	skip := 0 // outcomes to walk over before a path is looked for
 loop:
@@ -112,9 +112,10 @@ loop:
 			skip--
 			nb = b.succ[way].Load()
 		case toTarget, toTarget | calls:
-			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e))) {
+			if idle+1 == loopBlocks || n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e)) {
 				break loop
 			}
+			idle++
 			if b.lead&calls != 0 {
 				t.stack.Push(b.End, b)
 			}
@@ -138,6 +139,7 @@ loop:
 				a, call, _ := t.stack.Pop()
 				rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 				l++
+				idle = 0
 				if n == 0 {
 					if e = w.next(t); e == nil {
 						b, ip = nil, narrow(a, t.mode)
@@ -145,7 +147,6 @@ loop:
 					}
 				}
 				stamp = w.exec.out.stamp
-				idle = 0
 				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 					ip = narrow(a, t.mode)
 					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
@@ -161,7 +162,6 @@ loop:
 				if t.seldomLeft(seldom) || t.tooEarly(&w.exec.events) {
 					break loop
 				}
-				t.left++
 				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
@@ -171,12 +171,11 @@ loop:
 				w.exec.out.batch.Ranges = rs[:l]
 				e = w.pause(t, b, e)
 				rs, l, stamp = w.exec.out.space()
-				ip = t.ip
+				ip, idle, skip = t.ip, 0, 0
 				if b = nil; e == nil || w.exec.out.wait.err != nil {
 					break loop
 				}
 				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
-				idle, skip = 0, 0
 				goto room
 			}
 			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
@@ -185,6 +184,7 @@ loop:
 			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 			l++
 			if n > 0 {
+				t.left++
 				rs[l-1].flags = ahead
 			} else {
 				w.exec.out.counts(b, l-1)
@@ -197,7 +197,7 @@ loop:
 				t.stack.Pop()
 			}
 			t.q++
-			skip = 0
+			idle, skip = 0, 0
 			if n == 0 {
 				t.notBefore(w.exec.code.text, e)
 				w.exec.out.mark(e)
@@ -207,7 +207,6 @@ loop:
 				}
 				stamp = w.exec.out.stamp
 			}
-			idle = 0
 			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 				if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 					b.succ[taken].Store(nb)
@@ -216,9 +215,10 @@ loop:
 			way = -1
 			goto room
 		case toNext:
-			if n == 0 && e.Kind == event.Disable && b.endsInside(e) {
+			if idle+1 == loopBlocks || n == 0 && e.Kind == event.Disable && b.endsInside(e) {
 				break loop
 			}
+			idle++
 			nb = b.succ[fall].Load()
 			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 			l++
@@ -262,7 +262,7 @@ loop:
 	if n > 0 {
 		w.exec.out.unspent(t, stamp)
 	}
-	t.ip, t.bits, t.n = ip, bits, n
+	t.ip, t.bits, t.n, t.idle = ip, bits, n, idle
 }
 
 // plain reports whether the fast paths may take t on: where it is and what lies there
@@ -312,14 +312,14 @@ func (w *Walker) follows(e *event.Event) bool {
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
-	w.exec.out.wentOff(b, e)
+	w.exec.out.wentOff(b, e, t.space)
 	w.goesOff(t, b, e)
 	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
 	on, confirms := w.comesOn(t, e)
 	w.exec.confirmIf(confirms, t)
-	if w.exec.out.cameOn(e); !on {
+	if w.exec.out.cameOn(e, t.space); !on {
 		return nil
 	}
 	return w.next(t)

@@ -63,6 +63,19 @@ type tracer struct {
 	height int               // calls open, less the returns from calls before the path
 	low    int               // the least that it was, 0 at most
 	high   int               // the most
+	kept   tracedUp          // up to where the path is kept
+}
+
+// tracedUp is a path up to behind the last outcome that it spends, or its target.
+type tracedUp struct {
+	end   *Block
+	span  event.Span
+	call  [pathCalls]*Block
+	n     uint8
+	backs uint8
+	open  uint8
+	pops  uint8
+	deep  uint8
 }
 
 // trace makes p the path that is asked for by walking from its first block. It touches
@@ -70,7 +83,7 @@ type tracer struct {
 // such code, or soon behind it: little is to be made anew at the next change.
 func (w *Walker) trace(t *thread, p *path, is *ask, changed bool) {
 	c := &w.tracer
-	c.height, c.low, c.high = 0, 0, 0
+	c.height, c.low, c.high, c.kept = 0, 0, 0, tracedUp{end: is.from, span: event.EveryEpoch}
 	*p = path{ask: *is, end: is.from, span: event.EveryEpoch, first: p.first, room: p.room}
 	for k := is.asked(); int(p.n) < pathRanges && !p.final; {
 		b := p.end
@@ -94,20 +107,30 @@ func (w *Walker) trace(t *thread, p *path, is *ask, changed bool) {
 		if k > 0 || spent {
 			p.post = p.n
 		}
+		if spent || p.final {
+			c.keepTo(p)
+		}
 		if k == 0 && is.key < wantsTarget {
 			break
 		}
 	}
-	p.pops, p.deep, p.open = uint8(-c.low), uint8(c.high), uint8(c.height-c.low)
-	copy(p.call[:], c.call[:p.open])
-	if p.used == 0 && !p.final {
-		p.n = 0
-	}
+	// No path ends elsewhere: how far a flow goes in silence, step says.
+	to := &c.kept
+	p.n, p.end, p.span, p.post = to.n, to.end, to.span, min(p.post, to.n)
+	p.backs, p.pops, p.deep, p.open, p.call = to.backs, to.pops, to.deep, to.open, to.call
 	if p.n > p.room {
 		p.first, p.room = w.paths.rooms.stay(c.rs[:p.n]), p.n
 	} else if p.n > 0 {
 		copy(p.first[:p.n], c.rs[:p.n]) // where it led before
 	}
+}
+
+// keepTo has p end where it is, or later.
+func (c *tracer) keepTo(p *path) {
+	to := &c.kept
+	to.end, to.span, to.n, to.backs = p.end, p.span, p.n, p.backs
+	to.pops, to.deep, to.open = uint8(-c.low), uint8(c.high), uint8(c.height-c.low)
+	copy(to.call[:], c.call[:to.open])
 }
 
 // on returns the block behind p, k of whose outcomes are left, or nil, and whether an outcome

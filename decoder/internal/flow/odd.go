@@ -34,8 +34,8 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	alone, both := false, astray && t.early > 0
 	if t.unsure() { // then nobody knows whether outcomes are left
 		t.vain += min(t.q-t.seen, neverYet)
+		t.seen = t.q
 	}
-	t.seen = t.q
 	if t.n > 0 {
 		early := t.tooEarly(events)
 		alone = early && t.seldomLeft(seldom) || t.seldomLeft(hardlyEver)
@@ -54,6 +54,14 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	}
 	t.early = 0
 	return true
+}
+
+// sees has t take its next step. A guess that begins there counts as neverYet events at least:
+// soon behind one, nothing is made of how seldom outcomes were left.
+func (t *thread) sees() {
+	if !t.unsure() {
+		t.seen = t.q - neverYet
+	}
 }
 
 // seldomLeft reports whether outcomes were left at less than one target of so many events

@@ -233,7 +233,7 @@ func (w *Walker) phrasesOn() {
 // passPhrases goes on behind n bytes of phrases, at event q, where addresses are relative to last.
 func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	t, x := &w.t, &w.exec
-	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	x.events.vain, t.wrote, t.bits, t.q, t.idle = 0, 0, 0, q, 0
 	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
@@ -291,8 +291,11 @@ func (o *writer) retell(p *phrase, off int64, at event.Time) {
 // offAndOn has tracing go off and on as o says, in a phrase at offset at of the stream. It
 // reports whether the phrases go on there, and whether that confirms the flow.
 func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) (on, confirms bool) {
-	turn := &w.exec.out.refer.turn
-	o.happens(at, when, turn)
-	w.goesOff(&w.t, o.b, &turn[0])
-	return w.comesOn(&w.t, &turn[1])
+	x := &w.exec.out.refer
+	o.happens(at, when, &x.turn)
+	x.spaces[0] = w.t.space
+	w.goesOff(&w.t, o.b, &x.turn[0])
+	on, confirms = w.comesOn(&w.t, &x.turn[1])
+	x.spaces[1] = w.t.space
+	return on, confirms
 }

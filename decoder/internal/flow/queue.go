@@ -17,7 +17,7 @@ type queue struct {
 	bytes   Bytewise      // src, if the walk may know its bytes again
 	past    past          // the events directly before base, if they were passed over
 	told    []event.Event // scratch of usedEvent
-	older   waited        // what all that usedEvent can tell lies behind, where that holds only targets and payloads
+	older   dropped       // what lies before all that usedEvent can tell
 	vain    int           // how often in a row nothing was known of the bytes ahead
 }
 
@@ -37,19 +37,23 @@ type past struct {
 	turns bool   // they are not all targets
 }
 
-// waited is what waitedBehind tells of an event.
-type waited struct {
-	at   int
-	held event.Event
-	is   bool // there are such outcomes
-	ok   bool // it is known
+// dropped is what waitedBehind, behindNotTaken and statedBehind tell of the first event that
+// usedEvent can tell, each where it asks for what lies before.
+type dropped struct {
+	at       int
+	held     event.Event // outcomes that a target may have waited behind
+	is       bool        // there are such outcomes
+	ok       bool        // it is known
+	notTaken bool
+	ip       uint64
+	states   bool
 }
 
 // start begins the segment that src gives. If known is set, the walk may know its bytes
 // again.
 func (q *queue) start(src Source, known bool) {
 	q.src, q.buf, q.base, q.drained = src, q.buf[:0], 0, false
-	q.bytes, q.past, q.told, q.older = nil, past{}, q.told[:0], waited{}
+	q.bytes, q.past, q.told, q.older = nil, past{}, q.told[:0], dropped{}
 	if known {
 		q.bytes, _ = src.(Bytewise)
 	}
@@ -61,7 +65,11 @@ func (q *queue) spent(i int) bool { return i-q.base >= len(q.buf) && !q.drained 
 
 // passed says that the events before i were passed over, p among them.
 func (q *queue) passed(i int, p past) {
-	q.keepWaited(p.first, !p.turns)
+	var o dropped
+	if !p.turns { // all that are passed over are targets: of those only waitedBehind asks for more
+		o.keepWaited(q, p.first)
+	}
+	q.older = o
 	q.base, q.buf = i, q.buf[:0]
 	q.past, q.told = p, q.told[:0]
 }
@@ -133,7 +141,7 @@ func (q *queue) fill(dst []event.Event) int {
 func (q *queue) trim(next, least int) {
 	// One event back is kept: a flow with outcomes in hand refers to it.
 	if used := next - 1 - q.base; used >= least && used >= len(q.buf)/2 {
-		q.keepWaited(q.base+used, used < len(q.buf) && mayWait(&q.buf[used]))
+		q.keepOlder(q.base + used)
 		n := copy(q.buf, q.buf[min(used, len(q.buf)):])
 		q.buf = q.buf[:n]
 		q.base += used
@@ -185,16 +193,29 @@ func (q *queue) tellPast() {
 	p.known = false
 }
 
-// keepWaited keeps what event i may have waited behind, if needed: those before it are dropped.
-// So what a flow knows of the past depends on nothing but the trace.
-func (q *queue) keepWaited(i int, needed bool) {
-	if !needed {
-		q.older.is, q.older.ok = false, false
-		return
+// keepOlder keeps what lies before event i, if the kind of that event makes it needed: those
+// before it are dropped. So what a flow knows of the past depends on nothing but the trace.
+func (q *queue) keepOlder(i int) {
+	var o dropped
+	if e := q.usedEvent(i); e != nil {
+		if mayWait(e) {
+			o.keepWaited(q, i)
+		}
+		if !mayLead(e) {
+			o.notTaken = q.behindNotTaken(i)
+		}
+		if !mayPlace(e) {
+			o.ip, o.states = q.statedBehind(i)
+		}
 	}
+	q.older = o
+}
+
+// keepWaited keeps what event i of q may have waited behind.
+func (o *dropped) keepWaited(q *queue, i int) {
 	at, e, ok := q.waitedBehind(i)
-	if q.older.at, q.older.is, q.older.ok = at, e != nil, ok; e != nil {
-		q.older.held = *e
+	if o.at, o.is, o.ok = at, e != nil, ok; e != nil {
+		o.held = *e
 	}
 }
 
@@ -242,18 +263,35 @@ func (q *queue) early(i int) (early bool, more int) {
 }
 
 // behindNotTaken reports whether the latest that led the flow on before event i is
-// the outcome of a branch that was not taken. Where that is dropped, it is not known.
+// the outcome of a branch that was not taken. It need not be held any more.
 func (q *queue) behindNotTaken(i int) bool {
 	for i--; ; i-- {
 		e := q.usedEvent(i)
 		if e == nil {
-			break
+			return q.older.notTaken
 		}
-		switch e.Kind {
-		case event.Payload, event.Context, event.Status:
-		default:
+		if mayLead(e) {
 			return notTaken(e)
 		}
 	}
-	return false
+}
+
+// mayLead reports whether e may lead a flow on.
+func mayLead(e *event.Event) bool { return e.Kind != event.Status && mayPlace(e) }
+
+// mayPlace reports whether e may lead a flow on, or says where it is.
+func mayPlace(e *event.Event) bool { return e.Kind != event.Payload && e.Kind != event.Context }
+
+// statedBehind returns the address that the latest before event i stated which led the flow on,
+// or said where it is. ok is false if that stated none. It need not be held any more.
+func (q *queue) statedBehind(i int) (ip uint64, ok bool) {
+	for i--; ; i-- {
+		e := q.usedEvent(i)
+		if e == nil {
+			return q.older.ip, q.older.states
+		}
+		if mayPlace(e) {
+			return e.IP, e.HasIP()
+		}
+	}
 }

@@ -98,23 +98,34 @@ func TestQueueBehindNotTaken(t *testing.T) {
 			t.Errorf("event %d: %v, want %v", i, got, want)
 		}
 	}
-	q.base, q.buf = 2, q.buf[2:]
-	if q.behindNotTaken(5) {
-		t.Error("where the events before are gone, none of them is known to be an outcome")
+}
+
+// TestQueueStatedBehind would catch an address that is not seen behind what leads no flow on, or
+// that is seen behind outcomes.
+func TestQueueStatedBehind(t *testing.T) {
+	payload := event.Event{Kind: event.Payload}
+	src := events{syncAt(0x1000), payload, {Kind: event.Context}, to(0x1001), payload, bits("t"), payload, {Kind: event.Status}, payload}
+	var q queue
+	q.start(&src, false)
+	q.at(8)
+	for i, want := range []uint64{0, 0x1000, 0x1000, 0x1000, 0x1001, 0x1001, 0, 0, 0} {
+		if ip, ok := q.statedBehind(i); ok != (want != 0) || ok && ip != want {
+			t.Errorf("event %d: %#x %v, want %#x", i, ip, ok, want)
+		}
 	}
 }
 
-// TestQueueRemembers would catch a queue that tells what a target waited behind by how many
-// events it happens to hold. Then a flow would depend on what was dropped, or passed over,
-// before. The whole list of events is the slow twin.
+// TestQueueRemembers would catch a queue that tells what a target waited behind, what led the
+// flow on last, or where that was, by how many events it happens to hold. Then a flow would
+// depend on what was dropped, or passed over, before. The whole list of events is the slow twin.
 func TestQueueRemembers(t *testing.T) {
 	const n = 4000
-	kinds := []event.Kind{event.Target, event.Target, event.Target, event.Target, event.Payload, event.Outcomes, event.Context}
+	kinds := []event.Kind{event.Target, event.Target, event.Target, event.Target, event.Payload, event.Payload, event.Outcomes, event.Context, event.Status}
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		all := make(events, n)
 		for i := range all {
-			all[i] = event.Event{Kind: kinds[rnd.IntN(len(kinds))], Off: int64(i)}
+			all[i] = event.Event{Kind: kinds[rnd.IntN(len(kinds))], Off: int64(i), Flags: event.FlagIP, IP: uint64(i), N: 1, Value: rnd.Uint64()}
 		}
 		var q, twin queue
 		src := all
@@ -136,12 +147,20 @@ func TestQueueRemembers(t *testing.T) {
 					break
 				}
 				q.passed(end, past{first: next})
+				q.told = append(q.told, all[next:end]...) // as tellPast has it
 				src, next = all[end:], end
 			}
 			at, e, ok := q.waitedBehind(next)
 			wantAt, want, wantOK := twin.waitedBehind(next)
 			if ok != wantOK || at != wantAt || (e != nil) != (want != nil) || e != nil && *e != *want {
 				t.Fatalf("seed %d, event %d: %d %v %v, want %d %v %v", seed, next, at, e, ok, wantAt, want, wantOK)
+			}
+			if got, want := q.behindNotTaken(next), twin.behindNotTaken(next); got != want {
+				t.Fatalf("seed %d, event %d: behind a branch that was not taken: %v, want %v", seed, next, got, want)
+			}
+			ip, states := q.statedBehind(next)
+			if want, wantOK := twin.statedBehind(next); ip != want || states != wantOK {
+				t.Fatalf("seed %d, event %d: behind %#x %v, want %#x %v", seed, next, ip, states, want, wantOK)
 			}
 		}
 	}

@@ -23,7 +23,8 @@ type referred struct {
 	passed  bool  // some were counted: behind the last of them the stamp is
 	stamp   Stamp // of what comes next
 
-	turn [2]event.Event // scratch: how tracing went off and on at the end of the phrase in hand
+	turn   [2]event.Event // scratch: how tracing went off and on at the end of the phrase in hand
+	spaces [2]uint32      // scratch: in which address spaces
 }
 
 const (
@@ -38,6 +39,7 @@ type mention struct {
 	at       event.Time
 	stated   int  // targets that the trace stated
 	confirms bool // what led up to its end did run
+	spaces   [2]uint32
 }
 
 // noteCounted is a Note that only a Tally sees: what follows was counted, and begins at IP.
@@ -58,16 +60,18 @@ func (x *referred) start(o *writer, sink Sink) {
 // mention gives the flow of p to o, which was sent from offset off of the stream on, at a moment.
 // confirms says that what led up to its end did run. There is a tally.
 func (x *referred) mention(o *writer, p *phrase, off int64, at event.Time, confirms bool) {
+	spaces := x.spaces
 	if p.span.From != 0 || x.n == 0 && !x.may(o) { // newCodeRan asks for what is not of the first epoch
 		x.unfoldAll(o)
 		p.off.happens(off, at, &x.turn)
+		x.spaces = spaces
 		o.unfold(p, off, at, confirms)
 		return
 	}
 	if x.n == waitMost || x.weight > weightMost {
 		x.unfoldAll(o)
 	}
-	m := mention{p, off, at, int(p.marks), confirms}
+	m := mention{p, off, at, int(p.marks), confirms, spaces}
 	if p.off != nil && p.off.b.targetStated(o.wait.told) {
 		m.stated++
 	}
@@ -131,7 +135,7 @@ func (x *referred) leave(w *Walker, t *thread, e *event.Event) {
 
 // decides is writer.decided behind p.
 func (p *phrase) decides() bool {
-	yes, known := (&Batch{Ranges: p.ranges()}).decision(extent{})
+	yes, known := (&Batch{Ranges: p.ranges()}).decision()
 	return yes && known && p.off == nil
 }
 
@@ -171,6 +175,7 @@ func (x *referred) unfoldAll(o *writer) {
 	for ; x.n > 0; x.n-- {
 		m := &x.wait[x.from]
 		m.p.off.happens(m.off, m.at, &x.turn)
+		x.spaces = m.spaces
 		o.unfold(m.p, m.off, m.at, m.confirms)
 		x.from = (x.from + 1) % waitMost
 	}
@@ -178,7 +183,7 @@ func (x *referred) unfoldAll(o *writer) {
 }
 
 // unfold gives the flow of one phrase: as mention, but at once. If it ends with tracing off and
-// on, refer.turn says how.
+// on, refer.turn says how, and refer.spaces where.
 func (o *writer) unfold(p *phrase, off int64, at event.Time, confirms bool) {
 	o.retell(p, off, at)
 	o.endPhrase(p, confirms)
@@ -187,11 +192,11 @@ func (o *writer) unfold(p *phrase, off int64, at event.Time, confirms bool) {
 // endPhrase gives what p has behind what retell gives.
 func (o *writer) endPhrase(p *phrase, confirms bool) {
 	if p.end == nil {
-		o.wentOff(p.off.b, &o.refer.turn[0])
+		o.wentOff(p.off.b, &o.refer.turn[0], o.refer.spaces[0])
 		if confirms {
 			o.confirmDelivered()
 		}
-		o.cameOn(&o.refer.turn[1])
+		o.cameOn(&o.refer.turn[1], o.refer.spaces[1])
 	}
 	if len(o.batch.Ranges) >= o.full {
 		o.flush()
@@ -209,15 +214,15 @@ func (i *interlude) happens(off int64, at event.Time, turn *[2]event.Event) {
 	turn[1].Off, turn[1].End, turn[1].Time = i.on.Off+off, i.on.End+off, at
 }
 
-// wentOff gives b, whose last instruction ended tracing as e says.
-func (o *writer) wentOff(b *Block, e *event.Event) {
+// wentOff gives b, whose last instruction ended tracing as e says, of a flow in an address space.
+func (o *writer) wentOff(b *Block, e *event.Event, space uint32) {
 	o.counts(b, len(o.batch.Ranges))
 	o.batch.Ranges = append(o.batch.Ranges, Range{Block: b, N: b.N, Stamp: o.stamp})
-	o.tracked(NoteTrackOff, e, b.LastIP())
+	o.tracked(NoteTrackOff, e, b.LastIP(), space)
 }
 
-// cameOn notes that tracing went on as e says.
-func (o *writer) cameOn(e *event.Event) {
+// cameOn notes that tracing went on as e says, in an address space.
+func (o *writer) cameOn(e *event.Event, space uint32) {
 	o.mark(e)
-	o.tracked(NoteTrackOn, e, e.IP)
+	o.tracked(NoteTrackOn, e, e.IP, space)
 }

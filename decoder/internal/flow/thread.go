@@ -30,7 +30,7 @@ type thread struct {
 	early  int    // targets ahead within which it matters that one came too early; 0: none did
 	left   int    // targets at which outcomes were left, where that was no guess
 	vain   int    // events passed while that was a guess, about
-	seen   int    // the target before: its event
+	seen   int    // up to which event vain is counted: of the target before, or from before the guess began
 	strays bool   // it may have other outcomes in hand than it should (odd.go)
 
 	trial            // only while a window is open

@@ -239,16 +239,24 @@ func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
+	u.tellSure(list, i, at)
 	if u.contradicted != nil {
-		sure := append(u.doubt.sure[:0], list[:i+1]...)
-		sure[i].to.ranges = max(at, sure[i].from.ranges)
-		u.tellConfirmed(sure)
-		clear(sure)
-		u.doubt.sure = sure
 		u.tellDoubted(list, i, at, g)
 	}
 	u.settleAll(list)
 	doubtAll(list[i:], at)
+}
+
+// tellSure tells who asks for it that list is confirmed up to range at of stretch i.
+func (u *unconfirmed) tellSure(list []stretch, i, at int) {
+	if u.confirmed == nil {
+		return
+	}
+	sure := append(u.doubt.sure[:0], list[:i+1]...)
+	sure[i].to.ranges = max(at, sure[i].from.ranges)
+	u.tellConfirmed(sure)
+	clear(sure)
+	u.doubt.sure = sure
 }
 
 // tellDoubted tells who asks for it that list is in doubt from range at of stretch i on.
@@ -291,10 +299,10 @@ func doubtAll(list []stretch, at int) {
 // finish hands on all of a segment that is over, of which b is the last: nothing
 // contradicts it.
 func (u *unconfirmed) finish(b *Batch, settled, kept extent, m *marks) {
-	if u.confirmed != nil && len(b.Ranges)+len(b.Notes) > 0 { // what lies far enough back is told
-		u.give(b, settled, kept, m)
-		b.Reset()
-		settled = whole(b)
+	if u.confirmed != nil { // what lies far enough back is told
+		list := u.open(b, settled)
+		i, at := doubtFrom(list, u.told)
+		u.tellSure(list, i, at)
 	}
 	if len(u.held) > 0 || len(b.Ranges)+noteSize*len(b.Notes) > u.most {
 		u.settleAll(u.open(b, settled))

@@ -70,6 +70,8 @@ func TestConfirms(t *testing.T) {
 		{"an interrupt from nowhere", "0? 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), here, bits("n"), stop}},
 		{"an interrupt straight on from a target", "0? 4? 8? 10? 21? 30? gap:mismatch",
 			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1021), async(0x1022, 0x1030), bits("n"), stop}},
+		{"an interrupt straight on from a target, on the way to a condition", "0? 4? 8? 10? 2? 30? gap:mismatch",
+			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1002), async(0x1003, 0x1030), bits("n"), stop}},
 		{"a sync point", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), restated, bits("n"), stop}},
 		{"a payload's place", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), status, bits("n"), stop}},
 		{"tracing ends at an interrupt", "0 2 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), left, impossible(0x1030), bits("n"), stop}},
@@ -222,6 +224,27 @@ func TestContradicted(t *testing.T) {
 		}
 		if got := strings.Join(told, "; "); got != want {
 			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+}
+
+// TestToldAtEnd would catch a walk that tells less of what is confirmed where its segment ends, because
+// more of it lies in one batch. All but what follows the last few stated targets is to be told.
+func TestToldAtEnd(t *testing.T) {
+	for _, n := range []int{10, batchRanges - 1, batchRanges + 1, 3 * batchRanges} {
+		told := 0
+		cfg := testWalker(nil).exec.cfg
+		cfg.Confirmed = func(rs []Range, _ []Stamp) error {
+			told += len(rs)
+			return nil
+		}
+		list := events{syncAt(0x1010)}
+		for range n {
+			list = append(list, to(0x1010))
+		}
+		list = append(list, end())
+		if err := NewWalker(confirmText(), NewCache(), cfg).Run(&list, &prints{}); err != nil || told != n-statedBack+1 {
+			t.Errorf("%d targets: %d ranges told, %v", n, told, err)
 		}
 	}
 }

@@ -78,6 +78,9 @@ type Config struct {
 	// handed on with the verdict Unconfirmed.
 	MaxUnconfirmed int
 
+	// Brief says that walks are short and few: what they pass is not kept to be known again.
+	Brief bool
+
 	// Spare is a pool of *Batch that walkers may share. nil: w has its own.
 	Spare *sync.Pool
 
@@ -160,7 +163,7 @@ func UsePaths(w *Walker, p *Paths) {
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {
-	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful)
+	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful && !w.exec.cfg.Brief)
 	w.exec.out.start(out)
 	w.t.reset(w.exec.cfg.Mode)
 	w.exec.ahead.clear()

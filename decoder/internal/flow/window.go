@@ -52,7 +52,7 @@ func (w *window) open(t *thread) {
 }
 
 // beginSegment starts counting what comparing costs.
-func (w *window) beginSegment() { w.began = w.align.work }
+func (w *window) beginSegment() { w.began, w.charge = w.align.work, w.align.work }
 
 // doubt is aligner.doubtUnshared, and counts what its notes hold.
 func (w *window) doubt(keep, other *node) (torn bool) {

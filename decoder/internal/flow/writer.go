@@ -19,7 +19,8 @@ type writer struct {
 	path  []*node // scratch of deliverTo
 	spare *spares // counts what nodes hold
 	refer referred
-	late  bool // a timestamp may stand before an address that tells of what was executed before the timestamp
+	given handedOver // of what was in the batch before
+	late  bool       // a timestamp may stand before an address that tells of what was executed before the timestamp
 }
 
 // start begins a segment, whose flow goes to sink.
@@ -27,6 +28,7 @@ func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
 	o.refer.start(o, sink)
 	o.batch.Reset()
+	o.given = noneYet
 	o.sure, o.marks.n = extent{}, 0
 	o.keeps()
 	o.mark(&event.Event{Time: event.Always})
@@ -108,6 +110,7 @@ func (o *writer) flush() {
 		return
 	}
 	last, stream := *o.last(), o.batch.Stream
+	o.given = o.given.with(&o.batch)
 	if o.wait.give(&o.batch, o.sure, o.kept, &o.marks) {
 		o.batch.Stream, o.stamp = stream, uint32(len(o.batch.Stamps)-1)
 		o.sure = extent{}
@@ -192,9 +195,7 @@ func (o *writer) appendRange(r Range) {
 
 // note records n in t's flow.
 func (o *writer) note(t *thread, n Note) {
-	if n.Space = t.space; n.Space == guestSpace {
-		n.Space = 0
-	}
+	n.Space = noted(t.space)
 	if t.tail == nil {
 		o.addNote(n)
 		o.flushNotes()
@@ -318,15 +319,24 @@ func (o *writer) addNote(n Note) {
 	}
 }
 
-// tracked notes e, in place: a note is large.
-func (o *writer) tracked(k NoteKind, e *event.Event, ip uint64) {
+// noted returns the address space that a note has of a flow in space.
+func noted(space uint32) uint32 {
+	if space == guestSpace {
+		return 0
+	}
+	return space
+}
+
+// tracked notes e, of a flow in an address space, in place: a note is large. Another may have been there.
+func (o *writer) tracked(k NoteKind, e *event.Event, ip uint64, space uint32) {
 	at := len(o.batch.Notes)
 	if at == cap(o.batch.Notes) {
 		o.batch.Notes = slices.Grow(o.batch.Notes, 1)
 	}
 	o.batch.Notes = o.batch.Notes[:at+1]
 	n := &o.batch.Notes[at]
-	n.At, n.Kind, n.Verdict, n.Poke, n.IP = len(o.batch.Ranges), k, Certain, -1, ip
-	n.Event, n.Gap = *e, event.Gap{}
+	n.At, n.Kind, n.Verdict, n.Trap, n.Poke, n.IP = len(o.batch.Ranges), k, Certain, 0, -1, ip
+	n.Event, n.Gap, n.Others = *e, event.Gap{}, nil
+	n.Space, n.doubts, n.rough = noted(space), false, false
 	o.flushNotes()
 }

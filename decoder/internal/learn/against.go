@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -129,6 +130,12 @@ func (h *Held) Learned() kcore.Learned {
 		}
 	}
 	return l
+}
+
+// Same reports whether a and b say the same of the code.
+func Same(a, b kcore.Learned) bool {
+	a.For, a.Against, b.For, b.Against = 0, 0, 0, 0
+	return reflect.DeepEqual(a, b)
 }
 
 // alike reports whether two flows are the same but for a few instructions of one place:

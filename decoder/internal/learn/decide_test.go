@@ -154,7 +154,7 @@ func TestTurns(t *testing.T) {
 		if turns == a.Turns {
 			continue
 		}
-		if err := d.Settle(nil, 10, func(one []Held) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
+		if err := d.Settle(nil, 10, func(one []Held, _ int) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
 			t.Errorf("the recording has fewer contradictions with %v: learned %+v, %v", &a, d.Held, err)
 		}
 	}

@@ -22,6 +22,7 @@ type function struct {
 	orphans []uint64        // addresses of code that nothing in the function leads to
 	padding map[uint64]bool // what fills up to the next function or loop
 	led     map[uint64]int  // how many branches lead there
+	from    map[uint64]span // the first and the last of these
 	open    map[uint64]bool // what stands before does not go on to it
 }
 
@@ -37,7 +38,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 	if f, ok := g.functions[y.Addr]; ok {
 		return f, true
 	}
-	f = &function{index: map[uint64]int{}, padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
+	f = &function{index: map[uint64]int{}, padding: map[uint64]bool{}, led: map[uint64]int{}, from: map[uint64]span{}, open: map[uint64]bool{}}
 	g.sweep(f, y.Addr, min(y.Len, maxFunction))
 	if c, ok := g.Cold(y.Name); ok {
 		g.sweep(f, c.Addr, min(c.Len, maxFunction))
@@ -79,9 +80,15 @@ func (g *Generator) step() int {
 // switched off is of this kind: the compiler moves it out of line.
 func (f *function) findOrphans() {
 	for i := range f.insns {
-		if t := f.insns[i].Target; t != 0 {
-			f.led[t]++
+		x := &f.insns[i]
+		if x.Target == 0 {
+			continue
 		}
+		s, led := f.from[x.Target]
+		if f.led[x.Target]++; !led {
+			s.lo = x.addr
+		}
+		f.from[x.Target] = span{min(s.lo, x.addr), max(s.hi, x.addr)}
 	}
 	open := false // the instruction before does not go on to this one
 	for i := range f.insns {
@@ -113,6 +120,12 @@ func (f *function) behindNops(addr uint64) uint64 {
 		}
 	}
 	return addr
+}
+
+// followsNop reports whether a NOP of n bytes stands right before addr. It may be another jump label.
+func (f *function) followsNop(addr, n uint64) bool {
+	i, ok := f.index[addr]
+	return ok && i > 0 && f.insns[i-1].end() == addr && f.insns[i-1].Flags&isa.FlagNop != 0 && uint64(f.insns[i-1].Len) == n
 }
 
 // returnsTo reports whether the out-of-line code at orphan goes back to addr, or behind that,

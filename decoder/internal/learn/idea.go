@@ -160,24 +160,6 @@ func (g *Generator) known(c *kcore.Candidate, i int) Idea {
 	return x
 }
 
-// outOfLine returns where a jump label at site may jump to, whose instruction ends at
-// end: code of its function that nothing else leads to. Code that comes back behind the
-// site comes first; its rank is rankLikely.
-func (g *Generator) outOfLine(site, end uint64) (likely, other []uint64) {
-	f, ok := g.function(site)
-	if !ok {
-		return nil, nil
-	}
-	for _, o := range f.orphans {
-		if f.returnsTo(o, end, end) {
-			likely = append(likely, o)
-		} else if len(other) < 64 {
-			other = append(other, o)
-		}
-	}
-	return likely, other
-}
-
 // straight reports whether the instruction at addr goes straight on with code over have.
 func (g *Generator) straight(addr uint64, have, code []byte) bool {
 	var in isa.Insn

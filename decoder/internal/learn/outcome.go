@@ -21,6 +21,12 @@ const (
 	enoughAtEnd = 64
 )
 
+// A trial ends where this many instructions behind the visit were confirmed.
+const maxBeyond = 1 << 10
+
+// Full reports whether o says all that is wanted.
+func (o *Outcome) Full() bool { return o.Beyond >= maxBeyond }
+
 // Of the flow, so many instructions are kept; of that before the visit, so many or twice as
 // many. What an idea gets wrong leads no farther behind the visit than maxLed.
 const (
@@ -30,8 +36,12 @@ const (
 )
 
 // Follow takes instructions of the flow with these lengths in bytes, the first at addr.
-// They lead to the event at off.
+// They lead to the event at off. What comes where o is full counts for nothing: how much of it
+// comes hangs on how much is told at once.
 func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
+	if o.Full() {
+		return
+	}
 	to := &o.Flow
 	if off < v.Begin {
 		to = &o.Before

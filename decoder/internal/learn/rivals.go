@@ -56,9 +56,9 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 }
 
 // Settle holds that of the rivals with which the fewest contradictions are left in all of
-// the recording, of the met that there were; left counts them. Where several leave as few,
-// each of them stays possible (either).
-func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held) (int, error)) error {
+// the recording, of the met that there were. left counts them: it may stop where there are more
+// than most. Where several leave as few, each of them stays possible (either).
+func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held, most int) (int, error)) error {
 	for _, set := range d.Rivals {
 		if met == 0 {
 			break
@@ -66,19 +66,24 @@ func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held) (int,
 		least := met
 		var best []Held
 		for i := range set {
-			n, err := left(append(slices.Clip(d.Held), set[i]))
+			most := min(least, met-1)
+			if set[i].unsure {
+				if met < leastMet {
+					continue
+				}
+				most = 0
+			}
+			n, err := left(append(slices.Clip(d.Held), set[i]), most)
 			if err != nil {
 				return err
 			}
-			if set[i].unsure && (n > 0 || met < leastMet) {
+			if n > most {
 				continue
 			}
 			if n < least {
 				least, best = n, nil
 			}
-			if n == least && n < met {
-				best = append(best, set[i])
-			}
+			best = append(best, set[i])
 		}
 		if len(best) == 0 {
 			continue

@@ -63,7 +63,7 @@ func TestRivals(t *testing.T) {
 		if d.Decide(visits); len(d.Held) > 0 {
 			t.Errorf("%s: learned %+v before all of the recording was decoded", c.what, d.Held)
 		}
-		if err := d.Settle(c.j, 10, func(list []Held) (int, error) { return c.left[list[len(list)-1].Code[0]], nil }); err != nil {
+		if err := d.Settle(c.j, 10, func(list []Held, _ int) (int, error) { return c.left[list[len(list)-1].Code[0]], nil }); err != nil {
 			t.Fatal(err)
 		}
 		d.prune()
@@ -105,11 +105,26 @@ func TestUnsure(t *testing.T) {
 		if d.Decide([]*Visit{visitAt(1, 0x1000)}); len(d.Held) > 0 {
 			t.Errorf("%+v: believed at once", c)
 		}
-		if err := d.Settle(none, c.met, func([]Held) (int, error) { return c.left, nil }); err != nil {
+		if err := d.Settle(none, c.met, func([]Held, int) (int, error) { return c.left, nil }); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(d.Held) == 1; got != c.want {
 			t.Errorf("%+v: believed: %v", c, got)
 		}
+	}
+}
+
+// TestSettleStops would catch a decoding of all of the recording that goes on where its idea has lost. It
+// need not count more contradictions than the best idea leaves, and none where an idea is unsure.
+func TestSettleStops(t *testing.T) {
+	var asked []int
+	set := []Held{{Idea: Idea{Addr: 1, Code: []byte{9}}}, {Idea: Idea{Addr: 2, Code: []byte{3}}}, {Idea: Idea{Addr: 3, Code: []byte{5}}}, {Idea: Idea{Addr: 4, Code: []byte{2}}, unsure: true}}
+	d := &Decider{Rivals: [][]Held{set}}
+	err := d.Settle(nil, 10, func(list []Held, most int) (int, error) {
+		asked = append(asked, most)
+		return min(int(list[0].Code[0]), most+1), nil
+	})
+	if want := []int{9, 9, 3, 0}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 2 {
+		t.Errorf("asked for %v at most, want %v; held %v, %v", asked, want, d.Held, err)
 	}
 }

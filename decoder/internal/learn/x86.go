@@ -97,14 +97,19 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	}
 }
 
-// skipping is the rank of a NOP in place of the jump at addr, which is n bytes long.
+// skipping is the rank of a NOP in place of the jump at addr, which is n bytes long. A jump label of the
+// same way out may stand before it. Where one stands right before it, no trace may tell a jump there
+// from the NOP here, so neither comes first.
 func (g *Generator) skipping(addr, n uint64) int {
 	var b [16]byte
 	var in isa.Insn
-	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) == isa.OK && g.skips(addr, addr+n, in.Target) {
-		return rankDistant // a jump label of the same way out may stand before it
+	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) != isa.OK || !g.skips(addr, addr+n, in.Target) {
+		return rankAny
 	}
-	return rankAny
+	if f, ok := g.function(addr); ok && f.followsNop(addr, n) {
+		return rankLikely
+	}
+	return rankDistant
 }
 
 // entry reports whether addr is where a function that may be traced begins, behind

@@ -134,17 +134,17 @@ func (f *facts) describe(r *perfdata.Recording) {
 // samples tell of, if there is what makes them.
 func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patchers.Patches) error {
 	const told = 10
-	bad := 0
-	rd := r.Records()
-	watch := repair.NewWatch(r)
+	bad, rd, watch := 0, r.Records(), repair.NewWatch(r)
 	var rec perfdata.Record
+	var e sideband.Record // lent to take
+	var err error
 	for rd.Next(&rec) {
 		if p != nil {
 			if err := p.Sample(&rec); err != nil {
 				return err
 			}
 		}
-		e, err := eventOf(&rec)
+		e, err = eventOf(&rec)
 		watch.Record(&rec, len(f.Pokes))
 		if err == errSkip {
 			continue

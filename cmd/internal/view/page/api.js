@@ -13,7 +13,13 @@ function address(path, params) {
 }
 
 async function ask(path, params, signal) {
-  const r = await fetch(address(path, params), {signal, headers: {'X-Ptdecode-Token': token}});
+  let r;
+  try {
+    r = await fetch(address(path, params), {signal, headers: {'X-Ptdecode-Token': token}});
+  } catch (err) {
+    if (err.name === 'AbortError') throw err;
+    throw new Error('ptdecode view does not answer: it ended. Start it again, and open the URL that it prints.');
+  }
   if (!r.ok) {
     let what = r.statusText;
     try { what = (await r.json()).error; } catch { /* no JSON: the status says it */ }

@@ -3,6 +3,7 @@ import {byId, el, svg, callLine} from './dom.js';
 import {seconds, span, count, takes} from './format.js';
 import {get} from './api.js';
 import {answers} from './kept.js';
+import {showStack} from './stack.js';
 
 let known = {}; // what was told last of a function
 
@@ -14,6 +15,8 @@ export async function showCall(app) {
   try {
     if (known.key !== key) known = {key, f: await get('function', of, signal)};
     box.replaceChildren(...page(app, known.f));
+    const {fnTime, nth, stream} = app.place;
+    await showStack(app, byId('stack'), {stream, time: fnTime, addr: fn, nth: nth || 0}, signal);
   } catch (err) {
     app.panelError(err);
   }
@@ -51,6 +54,7 @@ function page(app, f) {
     el('p', {class: 'facts'}, `${answers ? 'In the exported time' : whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open > f.unseen ? `, ${f.open - f.unseen} of which the trace does not show the end` : ''}${f.unseen ? `. ${f.unseen} more began before the trace shows them` : ''}. `,
       `Address ${f.addr}${f.file ? `, ${f.file}` : ''}${f.src ? `, ${f.src}` : ''}.`),
     el('p', {class: 'facts', id: 'now'}, thisCall(app, f.addr)),
+    el('p', {class: 'facts', id: 'stack'}),
     ...times(app, f),
     f.callers.length ? el('h3', {}, 'Called by') : null,
     f.callers.length ? el('table', {}, f.callers.map((c) => el('tr', {}, el('td', {class: 'code'}, c.sym), el('td', {}, count(c.calls, 'time'))))) : null,
@@ -58,12 +62,14 @@ function page(app, f) {
   ].filter(Boolean);
 }
 
+const mostSplits = 12;
+
 // splits is the pokes at which the calls may be told apart: the one that was looked at last,
 // and those of the function's own code.
 function splits(app, f) {
   if (answers) return [];
   const own = app.timeline.allPokes.filter((p) => p.sym && p.sym.split('+')[0] === f.sym).map((p) => p.index);
-  return [...new Set([app.place.split, app.lastPoke, ...own.slice(0, 3)])].filter((n) => n !== null && n !== undefined);
+  return [...new Set([app.place.split, app.lastPoke, ...own.slice(0, mostSplits)])].filter((n) => n !== null && n !== undefined).sort((a, b) => a - b);
 }
 
 // thisCall says what is known of the call that is marked; more where it is on screen.
@@ -91,7 +97,7 @@ function times(app, f) {
   if (!rows.length) return [];
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
-    f.again !== undefined ? el('p', {class: 'facts'}, `Poke ${f.again} changes the same code again: what is after poke ${f.split} includes what ran after that.`) : null,
+    f.again !== undefined ? el('p', {class: 'facts'}, `Poke ${f.again} changes the same code again: what is after poke ${f.split} includes what ran after that. `, el('button', {class: 'copy', onclick: () => app.go({split: f.again})}, `before and after poke ${f.again} instead`)) : null,
     el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', 'mean', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
     el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
     ...longest(app, f),

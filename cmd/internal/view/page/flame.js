@@ -39,7 +39,8 @@ export async function showFlame(app, anyway) {
       a.root.total ? el('table', {class: 'hot'}, el('tr', {}, ['function', 'instructions', 'share', 'calls'].map((h) => el('th', {scope: 'col'}, h))), a.hot.map((f) => el('tr', {},
         el('td', {}, el('button', {class: 'copy', onclick: () => app.toExecution(f, 'next', Math.max(0, from - 1), {call: true})}, f.sym)),
         ...[f.self.toLocaleString('en-US'), `${(100 * f.self / a.root.total).toFixed(1)} %`, f.calls.toLocaleString('en-US')].map((n) => el('td', {class: 'n'}, n))))) : null,
-      callLine(a.command)].filter(Boolean));
+      callLine(a.command),
+      a.root.total ? el('p', {class: 'dim'}, 'Thunks only lead on for a call or a return. Here, as in that command, they count for the function that they belong to; ptdecode hot counts them apart.') : null].filter(Boolean));
   } catch (err) {
     app.panelError(err);
   }

@@ -3,7 +3,8 @@ import {byId, el} from './dom.js';
 const keys = [
   ['w s', 'zoom in and out; + and − too'], ['a d', 'earlier and later; ← and → too'], ['0', 'the whole recording'],
   ['n p', 'next and previous poke'], ['j k', 'next and previous instruction, or step of a poke; ↓ and ↑ too'],
-  ['Home End', 'first and last instruction of a lane'], ['Space', 'play a poke as steps'], ['] [', 'next and previous call'], ['i z', 'instructions of a call; zoom to what the panel shows'], ['} {', 'next and previous trap, or place where a poke took effect'],
+  ['Home End', 'first and last instruction of a lane'], ['Space', 'play a poke as steps'], ['] [', 'next and previous call, or page of a list'], ['i z', 'instructions of a call; zoom to what the panel shows'], ['} {', 'next and previous trap, or place where a poke took effect'],
+  ['u U', 'next and previous instruction that is ambiguous or unconfirmed'], ['x', 'who called the instruction'],
   ['l L', 'next and previous lane; Enter shows its instructions, at the moment that is chosen'], ['m M', 'next and previous mark by time; Enter opens it'], ['g G', 'next and previous gap'], ['c C', 'next and previous slice of a call; Enter opens it'],
   ['Tab', 'through lanes and buttons'],
   ['f', 'a flame graph of the window'],

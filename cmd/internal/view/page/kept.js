@@ -5,7 +5,8 @@ const block = document.getElementById('answers');
 export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
-  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution}[path];
+  if (path === 'stack') throw new Error('the exported page has no stacks');
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
   return answers[path];
@@ -31,7 +32,8 @@ function stepsOf(stream) {
 
 function keptSteps(params) {
   const a = stepsOf(params.stream);
-  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => s.time >= params.time);
+  const is = {trap: (s) => s.kind === 'trap', gap: (s) => s.kind === 'gap', unsure: isUnsure}[params.kind] || (() => true);
+  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => (s.until !== undefined && params.kind === 'unsure' ? s.until : s.time) >= params.time && is(s));
   const found = at >= 0;
   if (!found) at = a.steps.length - 1;
   const from = Math.max(0, at - params.before);
@@ -41,12 +43,14 @@ function keptSteps(params) {
 function keptJump(params) {
   const {steps} = stepsOf(params.stream);
   const way = params.way === 'previous' ? -1 : 1;
-  const is = (i) => (params.what === 'poke' ? ['trap', 'cut'].includes(steps[i].kind) : i > 0 && steps[i].kind === 'insn' && isCall(steps[i - 1].insn));
+  const is = (i) => (params.what === 'unsure' ? isUnsure(steps[i]) && !(i > 0 && isUnsure(steps[i - 1])) : params.what === 'poke' ? ['trap', 'cut'].includes(steps[i].kind) : i > 0 && steps[i].kind === 'insn' && isCall(steps[i - 1].insn));
   for (let i = steps.findIndex((s) => s.at === params.at) + way; i >= 0 && i < steps.length; i += way) {
     if (is(i)) return {stream: params.stream, step: steps[i]};
   }
   return {stream: params.stream, step: null};
 }
+
+const isUnsure = (s) => s.kind === 'insn' && /ambiguous|unconfirmed/.test(s.verdict || '');
 
 export function isCall(insn) {
   return /^(call|bl|blr|blraa?z?|blrab)\b/.test(insn || '');
@@ -73,6 +77,15 @@ function keptExecution(params) {
   return best;
 }
 
+function keptList({kind, tid, sym, skip, n}) {
+  const name = new RegExp(`^${(sym || '*').split('*').map((x) => x.replace(/[^\w]/g, '\\$&')).join('.*')}$`);
+  const all = answers.pokes.pokes.filter((p) => (!kind || p.kind === kind) && (!tid || String(p.tid) === String(tid)) && (!sym || name.test((p.sym || '').split('+0x')[0])));
+  const sides = ({index}) => (answers.poke[index] ? {old: text(answers.poke[index].poke, 'old'), new: text(answers.poke[index].poke, 'new')} : {});
+  return {total: all.length, skip, pokes: all.slice(skip, skip + n).map((p) => ({...p, ...sides(p)})), command: answers.pokes.command};
+}
+
+const text = (poke, side) => (poke[side] ? `${poke[side]} (${poke[`${side}_disasm`]})` : '');
+
 function keptSearch({q}) {
   const found = [];
   if (/^\d+\.\d+$/.test(q)) found.push({kind: 'time', label: q, time: moment(q)});
@@ -85,5 +98,6 @@ function keptSearch({q}) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
   }
-  return {query: q, found};
+  const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `all ${k.n} pokes of the kind ${q}`, of: `kind:${q}`}));
+  return {query: q, found: [...kinds, ...found]};
 }

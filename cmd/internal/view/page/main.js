@@ -6,6 +6,7 @@ import {Timeline} from './timeline.js';
 import {showStory} from './story.js';
 import {Steps} from './steps.js';
 import {showSearch} from './search.js';
+import {showList} from './list.js';
 import {showHelp} from './help.js';
 import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
@@ -13,7 +14,7 @@ import {showMoment} from './moment.js';
 import {showWelcome, tellGaps} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
+const nothing = {poke: null, stream: null, at: null, kind: null, time: null, q: null, list: null, skip: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
 const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
@@ -51,6 +52,7 @@ function hash() {
   if (place.stream !== null) {
     q.set('stream', place.stream);
     if (place.at) q.set('at', place.at);
+    else if (place.kind) q.set('kind', place.kind);
   }
   if (place.time !== null) q.set('time', seconds(place.time));
   if (place.fn) {
@@ -62,6 +64,10 @@ function hash() {
   if (place.flame) {
     q.set('flame', '1');
     for (const name of place.flame) q.append('in', name);
+  }
+  if (place.list) {
+    q.set('list', place.list);
+    if (place.skip) q.set('skip', place.skip);
   }
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
@@ -80,6 +86,7 @@ function restore() {
     if (q.get('stream')) {
       change.stream = Number(q.get('stream'));
       change.at = q.get('at');
+      change.kind = q.get('kind');
     }
     if (q.get('time')) change.time = moment(q.get('time'));
     if (q.get('split')) change.split = Number(q.get('split'));
@@ -90,6 +97,8 @@ function restore() {
     }
     if (q.get('flame')) change.flame = q.getAll('in');
     change.q = q.get('q');
+    change.list = q.get('list');
+    if (q.get('skip')) change.skip = Number(q.get('skip'));
   } catch {
     unknown = true;
   }
@@ -109,7 +118,7 @@ function story() { return app.play && place.poke !== null && place.stream === nu
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.kind, place.time, place.q, place.list, place.skip, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
   if (what === shown) {
     if (story()) app.play.mark(place.step);
     timeline.draw();
@@ -118,7 +127,9 @@ function show() {
   app.play = null;
   shown = what;
   endLook();
+  if (!place.q && document.activeElement !== byId('query')) byId('query').value = '';
   if (place.q) showSearch(app);
+  else if (place.list) showList(app);
   else if (place.flame) showFlame(app);
   else if (place.fn) showCall(app);
   else if (place.stream !== null) steps.show();
@@ -162,6 +173,7 @@ app.look = async (path, params, found, none) => {
     if (errand !== mine) return;
     endLook();
     if (a.step) found(a);
+    else if (typeof none === 'function') none();
     else note(none);
   } catch (err) {
     if (err.name === 'AbortError') return;
@@ -223,9 +235,10 @@ export function toPoke(app, p) {
 }
 app.toPoke = (p) => toPoke(app, p);
 
-// toStep shows the instructions of a stream at a time.
-app.toStep = (stream, time, at) => {
-  const change = {...nothing, poke: place.poke, stream, time, at: at || null};
+// toStep shows the instructions of a stream at a time; kind: at the first trap, gap or instruction
+// that is not sure, from then on.
+app.toStep = (stream, time, at, kind) => {
+  const change = {...nothing, poke: place.poke, stream, time, at: at || null, kind: kind || null};
   go({...change, ...around(time)});
 };
 
@@ -233,15 +246,18 @@ app.toStep = (stream, time, at) => {
 app.toMoment = (time) => go({...nothing, time, ...around(time)});
 
 // toExecution shows where code is executed next after a moment, or before: its instructions,
-// or, where call is set, the call that it begins. Without a moment it is the window's begin.
+// or, where call is set, the call that it begins. Without a way it is the first one from the window's
+// begin on, else the last one before that.
 // behind is an execution at that moment, as the place names a call: where several have it.
 app.toExecution = (f, way, at, {call, stream, trap, behind = {}} = {}) => {
-  const time = Math.max(0, way ? at : place.from);
+  const time = Math.max(0, way ? at : place.from - 1);
   const found = (a) => {
     if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream, nth: a.nth}, place.scope);
     else app.toStep(a.stream, a.step.time, a.step.at);
   };
-  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, trap, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
+  const never = `${f.sym || f.addr} is not executed ${!way ? 'where the trace shows it' : way === 'previous' ? `before ${seconds(time)}` : `after ${seconds(time)}`}`;
+  const look = (to, none) => app.look('execution', {addr: f.addr, time, way: to, stream, trap, ...behind}, found, none);
+  return look(way || 'next', way ? never : () => look('previous', never));
 };
 
 // toCall shows a call, and the function that was called. Where a call on screen began earlier
@@ -270,8 +286,9 @@ const keys = {
   j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => steps.edge(-1), End: () => steps.edge(1),
   ' ': () => { if (story()) app.play.toggle(); },
   ']': () => nextCall(1), '[': () => nextCall(-1),
-  i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('zoom to it'),
-  '}': () => steps.jump(1, 'poke'), '{': () => steps.jump(-1, 'poke'),
+  x: () => steps.toggleCallers(),
+  i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('z'),
+  '}': () => jump(1, 'poke'), '{': () => jump(-1, 'poke'), u: () => unsure(1), U: () => unsure(-1),
   '/': () => { byId('query').focus(); byId('query').select(); },
   '?': () => showHelp(),
   t: () => theme(),
@@ -283,15 +300,28 @@ const keys = {
   Escape: () => { if (errand) endLook(); else { go(nothing); byId('panel').focus(); } },
 };
 
-// nextCall goes to the next call: of the function in the panel, else of anything.
-function nextCall(way) {
-  if (place.fn) callOfIt(app, way);
-  else steps.jump(way, 'call');
+// jump goes to the next step of a kind, or the one before.
+function jump(way, what) {
+  if (place.stream === null) note('this key goes through the instructions of a lane: click one, or press l and Enter');
+  else steps.jump(way, what);
 }
 
-// press presses a button of the panel, if it is there.
+// unsure goes to what is ambiguous or unconfirmed next: of the lane in the panel, else on screen.
+function unsure(way) {
+  if (place.stream === null) timeline.open('.mark.unsure', way);
+  else steps.jump(way, 'unsure');
+}
+
+// nextCall goes to the next call: of the function in the panel, else of anything.
+function nextCall(way) {
+  if (place.list) press(way > 0 ? 'page →' : '← page');
+  else if (place.fn) callOfIt(app, way);
+  else jump(way, 'call');
+}
+
+// press presses a button of the panel, by its label or its key, if it is there.
 function press(label) {
-  const b = [...byId('panel').querySelectorAll('button')].find((x) => x.textContent === label);
+  const b = [...byId('panel').querySelectorAll('button')].find((x) => x.textContent === label || x.title === label);
   if (b) b.click();
 }
 

@@ -2,6 +2,9 @@
 import {el, callLine} from './dom.js';
 import {seconds, span} from './format.js';
 import {get} from './api.js';
+import {answers} from './kept.js';
+import {standing} from './steps.js';
+import {showStack} from './stack.js';
 
 export async function showMoment(app) {
   const {time} = app.place;
@@ -23,8 +26,7 @@ export async function showMoment(app) {
       continue;
     }
     if (signal.aborted) return;
-    const next = a.steps[a.anchor];
-    const last = next && a.found && next.time === time ? next : a.steps[a.anchor - 1] || next;
+    const last = a.steps[standing(a, time)];
     const cells = !last ? [el('td', {colspan: 6}, 'nothing was executed')] : [
       el('td', {class: 'code'}, last.time > time ? `begins ${span(last.time - time)} later` : last.time < time ? `${span(time - last.time)} before` : 'that moment'),
       el('td', {class: 'code'}, last.sym || last.ip || ''), el('td', {class: 'code'}, last.kind === 'insn' ? last.insn || '?' : last.what), el('td', {}, last.verdict || ''),
@@ -32,6 +34,12 @@ export async function showMoment(app) {
       el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(s.index, last.time, last.at), 'aria-label': `instructions of ${s.label} at that moment`}, 'instructions')),
     ];
     row.replaceChildren(row.firstChild, ...cells);
+    if (last && !answers) {
+      const callers = el('td', {class: 'callers', colspan: 7});
+      row.after(el('tr', {}, callers));
+      await showStack(app, callers, {stream: s.index, time: last.time, at: last.at}, signal);
+      if (signal.aborted) return;
+    }
     if (s.index < 4) box.append(callLine(a.command));
   }
 }

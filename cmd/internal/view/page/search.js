@@ -8,8 +8,9 @@ export async function showSearch(app) {
   try {
     const a = await get('search', {q}, signal);
     box.replaceChildren(
-      el('h2', {}, `Found for “${a.query}”: ${a.found.length || 'nothing'}`),
-      a.more ? el('p', {class: 'dim'}, 'There are more: the first 50 of a kind are shown. A longer word finds fewer.') : '',
+      el('h2', {}, `Found for “${a.query}”: ${a.found.some((f) => f.kind !== 'outside') ? a.found.length : 'nothing'}`),
+      a.near ? el('p', {}, `${a.near}${a.near.startsWith('is it') ? '?' : ''}`) : '',
+      a.more ? el('p', {class: 'dim'}, 'There are more: the first 50 of a kind are shown. A list of pokes has all of them; a longer word finds fewer symbols.') : '',
       el('ul', {class: 'found'}, a.found.map((f) => el('li', {}, el('b', {}, f.kind), ' ', goTo(app, f)))),
     );
     const first = box.querySelector('button');
@@ -23,14 +24,15 @@ export async function showSearch(app) {
 function goTo(app, f) {
   const act = {
     poke: () => app.toPoke({index: f.poke, time: f.time}),
+    list: () => app.go({...app.nothing, list: f.of}),
     time: () => app.toMoment(f.time),
     window: () => app.go({...app.nothing, from: f.time, until: f.until}),
     thread: () => app.timeline.showThread(f.tid),
-    symbol: () => app.toExecution(f),
+    symbol: () => app.toExecution(f), // data is never executed
     address: () => app.toExecution(f),
   }[f.kind];
-  const where = f.kind === 'symbol' ? ` ${f.addr}` : '';
+  const where = ['symbol', 'data'].includes(f.kind) ? ` ${f.addr}` : '';
   if (!act) return el('span', {}, f.label + where);
-  const calls = f.kind === 'symbol' && el('button', {class: 'copy', onclick: () => app.toExecution(f, 'next', Math.max(0, app.place.from - 1), {call: true})}, 'its calls: how many, how long');
+  const calls = f.kind === 'symbol' && el('button', {class: 'copy', onclick: () => app.toExecution(f, null, null, {call: true})}, 'its calls: how many, how long');
   return calls ? el('span', {}, el('button', {onclick: act}, f.label + where), ' ', calls) : el('button', {onclick: act}, f.label + where);
 }

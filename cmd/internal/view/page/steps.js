@@ -2,9 +2,17 @@
 import {byId, el, callLine} from './dom.js';
 import {seconds, span} from './format.js';
 import {get} from './api.js';
-import {isCall} from './kept.js';
+import {answers, isCall} from './kept.js';
+import {showStack} from './stack.js';
 
 const reach = 60; // steps on either side
+
+// standing is which of the steps of an answer stands at a time: that of the moment, else the last
+// one before.
+export function standing(a, time) {
+  const next = a.steps[a.anchor];
+  return next && a.found && next.time === time ? a.anchor : Math.max(0, Math.min(a.anchor, a.steps.length) - 1);
+}
 
 export class Steps {
   constructor(app) {
@@ -12,11 +20,12 @@ export class Steps {
     this.list = [];
     this.here = 0;
     this.of = null; // the stream of list
+    this.callers = false; // they are shown
   }
 
   // show shows the place's step; what is there already is not asked for again.
   async show() {
-    const {stream, time, at} = this.app.place;
+    const {stream, time, at, kind} = this.app.place;
     const i = at && this.of === stream ? this.list.findIndex((s) => s.at === at) : -1;
     if (i >= 0 && byId('panel').querySelector('.steps')) {
       this.here = i;
@@ -25,12 +34,13 @@ export class Steps {
     }
     const {box, signal} = this.app.panelStart(byId('panel').querySelector('.steps') !== null);
     try {
-      const a = await get('steps', {stream, time, at, before: reach, after: reach}, signal);
+      const a = await get('steps', {stream, time, at, kind: at ? null : kind, before: reach, after: reach}, signal);
       this.list = a.steps;
       this.of = stream;
-      this.here = Math.min(a.anchor, Math.max(0, a.steps.length - 1));
+      this.here = at || kind ? Math.min(a.anchor, Math.max(0, a.steps.length - 1)) : standing(a, time);
       box.replaceChildren(...this.page(a));
-      this.mark();
+      if (!at && kind && a.found) this.go(this.here); // the URL names it
+      else this.mark();
     } catch (err) {
       this.app.panelError(err);
     }
@@ -45,8 +55,10 @@ export class Steps {
         button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
         button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
         button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),
-        button('first', () => this.edge(-1), 'Home'), button('last', () => this.edge(1), 'End'), button('zoom to it', () => this.zoomTo(), 'z')),
-      el('p', {id: 'now', role: 'status', 'aria-live': 'polite'})),
+        button('← not sure', () => this.jump(-1, 'unsure'), 'U'), button('not sure →', () => this.jump(1, 'unsure'), 'u'),
+        button('first', () => this.edge(-1), 'Home'), button('last', () => this.edge(1), 'End'), button('zoom to it', () => this.zoomTo(), 'z'),
+        answers ? null : el('button', {id: 'callers', 'aria-pressed': String(this.callers), title: 'x', onclick: () => this.toggleCallers()}, 'callers')),
+      el('p', {id: 'now', role: 'status', 'aria-live': 'polite'}), el('p', {id: 'stack', hidden: !this.callers})),
       a.steps.length ? this.table() : el('p', {}, 'Nothing was executed here.'),
       callLine(a.command),
     ];
@@ -96,7 +108,38 @@ export class Steps {
     const near = row.getBoundingClientRect();
     const box = byId('panel').getBoundingClientRect();
     if (near.bottom > Math.min(box.bottom, innerHeight) - 40 || near.top < Math.max(box.top, 0) + 60) row.scrollIntoView({block: 'center'});
-    byId('now').textContent = [seconds(s.time), s.until !== undefined && s.until > s.time && `within ${span(s.until - s.time)}`, s.sym, s.kind === 'insn' ? s.insn : s.what, s.verdict, s.comm && `${s.comm} ${s.tid}`].filter(Boolean).join(' · ');
+    byId('now').textContent = [seconds(s.time), s.until !== undefined && s.until > s.time && `within ${span(s.until - s.time)}`, s.sym, s.kind === 'insn' ? s.insn : s.what, s.verdict, this.doubt(this.here), s.comm && `${s.comm} ${s.tid}`].filter(Boolean).join(' · ');
+    if (this.callers) this.showCallers(s);
+  }
+
+  // doubt says why a step is not sure, by what stands around it; '' where it is.
+  doubt(i) {
+    const unsure = (k) => this.list[k] && this.list[k].kind === 'insn' && /ambiguous|unconfirmed/.test(this.list[k].verdict || '');
+    if (!unsure(i)) return '';
+    if (this.list[i].verdict === 'unconfirmed') return 'for long, the trace stated no address that confirms it';
+    const cut = (k) => this.list[k] && this.list[k].kind === 'cut' && this.list[k].verdict === 'ambiguous';
+    let from = i;
+    while (unsure(from - 1) || cut(from - 1)) from--;
+    let until = i;
+    while (unsure(until + 1) || cut(until + 1)) until++;
+    const why = this.list.slice(from, until + 1).find((s) => s.kind === 'cut');
+    if (why) return why.poke === undefined ? why.what : `it is open where poke ${why.poke} took effect`;
+    const next = this.list[until + 1];
+    return next && next.kind === 'gap' ? 'a gap follows, by which this code may be wrong' : 'what lay there is in doubt';
+  }
+
+  toggleCallers() {
+    if (answers || !byId('callers')) return;
+    this.callers = !this.callers;
+    byId('callers').setAttribute('aria-pressed', String(this.callers));
+    byId('stack').hidden = !this.callers;
+    this.mark();
+  }
+
+  showCallers(s) {
+    if (this.asking) this.asking.abort();
+    this.asking = new AbortController();
+    showStack(this.app, byId('stack'), {stream: this.of, time: s.time, at: s.at}, this.asking.signal);
   }
 
   go(i) {
@@ -108,8 +151,8 @@ export class Steps {
 
   // step goes to the next step, or the one before.
   step(way) {
-    if (this.app.place.stream === null) return;
-    this.go(this.here + way);
+    if (this.app.place.stream === null) this.app.note('j and k go through the instructions of a lane, or the steps of a poke: click one');
+    else this.go(this.here + way);
   }
 
   // edge goes to the last step of the stream, or the first, and has it on screen.
@@ -127,8 +170,8 @@ export class Steps {
       if (this.list[i].kind === 'insn' && isCall(this.list[i - 1].insn)) { this.go(i); return undefined; }
     }
     // Where changes took effect is not known of the instructions that are at hand.
-    const edge = what === 'poke' ? this.list[this.here] : way > 0 ? this.list[this.list.length - 1] : this.list[0];
-    const none = `there is no other ${what === 'poke' ? 'trap or poke' : 'call'} ${way > 0 ? 'behind' : 'before'} this`;
+    const edge = what !== 'call' ? this.list[this.here] : way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    const none = `there is no other ${{poke: 'trap or poke', call: 'call', unsure: 'ambiguous or unconfirmed instruction'}[what]} ${way > 0 ? 'behind' : 'before'} this`;
     return this.app.look('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, (a) => this.app.toStep(this.of, a.step.time, a.step.at), none);
   }
 

@@ -48,7 +48,7 @@ function zooms(app, s) {
   const to = (label, lo, hi, title) => el('button', {onclick: () => app.go({from: lo, until: hi}), title}, label);
   const {lo, hi, first, last} = reach(s);
   const pad = (last - first) / 20;
-  return [to('zoom to it', lo, hi, 'z'), to('zoom to the change', s.mark.begin - 3000, s.mark.end + 3000),
+  return [to('zoom to how it was crossed', lo, hi, 'z'), to('zoom to the change alone', s.mark.begin - 3000, s.mark.end + 3000),
     first < lo || last > hi ? to('zoom to all of it', first - pad, last + pad) : null];
 }
 

@@ -5,6 +5,7 @@ import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
 
+const names = {'.mark': 'mark', '.mark.gaps': 'gap', '.mark.unsure': 'ambiguous or unconfirmed instruction', '.mark.trap': 'trap', '.mark.poke': 'poke', '.mark.learned': 'code that the trace taught', '.slice': 'call'};
 const left = 170; // px: the labels
 const axisHeight = 22;
 const pokeHeight = 26;
@@ -25,8 +26,8 @@ export class Timeline {
     box.addEventListener('pointerdown', (e) => this.down(e));
     box.addEventListener('pointermove', (e) => this.move(e));
     box.addEventListener('pointerup', (e) => this.up(e));
-    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['learned', 'code that the trace taught'], ['trap', 'trap'], ['poke', 'poke']]
-      .map(([c, text]) => el('span', {}, el('i', {class: c}), text)));
+    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed', '.mark.unsure'], ['gap', 'gap', '.mark.gaps'], ['learned', 'code that the trace taught', '.mark.learned'], ['trap', 'trap', '.mark.trap'], ['poke', 'poke', '.mark.poke']]
+      .map(([c, text, marks]) => el('span', {}, el('i', {class: c}), marks ? el('button', {class: 'copy', title: `the next ${text} on screen`, onclick: () => this.open(marks, 1)}, text) : text)));
   }
 
   async load() {
@@ -294,13 +295,14 @@ export class Timeline {
   }
 
   laneMarks(lane, lg, marks) {
-    for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8]]) {
-      for (const {n, from, until} of this.merged(lane.data[of])) {
+    for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8], ['unsure', (n) => `${count(n, 'instruction')} ambiguous or unconfirmed`, 13]]) {
+      const list = of === 'unsure' ? lane.data.unsure.map(([i, n]) => [i, n, this.data.from + i * this.data.width, this.data.from + (i + 1) * this.data.width - 1]) : lane.data[of];
+      for (const {n, from, until} of this.merged(list)) {
         const a = this.x(from);
         const w = Math.max(3, this.x(until) - a);
         if (a + w < left || a > left + this.width) continue;
         const x = Math.max(left, a);
-        const open = () => this.app.toStep(lane.stream, from);
+        const open = () => this.app.toStep(lane.stream, from, null, {gaps: 'gap', unsure: 'unsure'}[of]);
         marks.push(svg('g', {class: `mark lane ${of}`, role: 'button', tabindex: '-1', 'data-time': from, 'data-key': `${of}${lane.stream}.${from}`, 'aria-label': `${what(n)} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
           svg('rect', {class: of, x, y: lane.y + y, width: Math.min(w, left + this.width - x), height: of === 'gaps' ? 7 : 4}), svg('title', {}, `${what(n)} from ${seconds(from)}`)));
       }
@@ -310,7 +312,7 @@ export class Timeline {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
-      const open = () => this.app.toStep(lane.stream, time);
+      const open = () => this.app.toStep(lane.stream, time, null, 'trap');
       marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
         svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
     }
@@ -397,7 +399,7 @@ export class Timeline {
       const p = pokes[0];
       const here = pokes.some((q) => q.index === this.app.place.poke);
       const open = () => {
-        if (pokes.length === 1 || here) this.app.toPoke(p);
+        if (pokes.length === 1 || !here) this.app.toPoke(p); // several: chosen once more, they are told apart
         else {
           const a = p.time;
           const b = pokes[pokes.length - 1].time;
@@ -405,7 +407,7 @@ export class Timeline {
           this.app.go({from: a - pad, until: b + pad, ...this.app.nothing, poke: p.index});
         }
       };
-      const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
+      const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}${here ? ': zoom to them' : ''}`;
       g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-time': p.time, 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
         svg('rect', {class: 'hit', x: x - 6, y, width: 12, height: 19}), svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
     }
@@ -518,6 +520,14 @@ export class Timeline {
     const i = list.indexOf(document.activeElement);
     const next = list[i < 0 ? 0 : Math.min(list.length - 1, Math.max(0, i + way))];
     if (next) next.focus();
+    else this.app.note(`there is no ${names[selector] || 'such mark'} on screen`);
+    return next;
+  }
+
+  // open goes to the next of what a selector names, or the one before, and opens it.
+  open(selector, way) {
+    const next = this.focus(selector, way);
+    if (next) next.dispatchEvent(new CustomEvent('press'));
   }
 }
 

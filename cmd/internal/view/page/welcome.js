@@ -21,10 +21,10 @@ export async function showWelcome(of, {firstPoke, keys}) {
   try {
     const whole = timeline.isWhole();
     const a = await get('counts', whole ? {} : {from: place.from, until: place.until}, signal);
-    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, q]) => el('tr', {}, el('td', {}, q ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, q})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
+    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, of]) => el('tr', {}, el('td', {}, of ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, list: of, scope: whole ? null : 'window'})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
     tables.replaceChildren(
-      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, k.name])),
-      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.name])) : '', el('div', {id: 'traps', hidden: true}));
+      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, `kind:${k.name}`])),
+      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.tid && `tid:${t.tid}`])) : '', el('div', {id: 'traps', hidden: true}));
     tellTraps(timeline.data);
     tables.after(
       whole && timeline.outside() ? el('p', {class: 'dim'}, `${count(timeline.outside(), 'of them was', 'of them were')} made before the trace begins or after it ends.`) : '',
@@ -53,7 +53,7 @@ function tellTraps(density) {
   box.hidden = !lanes.length;
   box.replaceChildren(el('h3', {}, 'Traps: code met while it changed, or probes'), el('table', {}, lanes.map((l) => el('tr', {}, el('td', {}, app.recording.streams[l.stream].label),
     el('td', {class: 'n'}, l.traps.reduce((n, m) => n + m[1], 0).toLocaleString('en-US')),
-    el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(l.stream, l.traps[0][2])}, `first at ${seconds(l.traps[0][2])}`))))));
+    el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(l.stream, l.traps[0][2], null, 'trap')}, `first at ${seconds(l.traps[0][2])}`))))));
 }
 
 // firstMet shows the first poke on screen for which a CPU took a trap.
@@ -66,7 +66,7 @@ async function firstMet(app) {
   }
   const {stream, time} = traps.reduce((a, b) => (b.time < a.time ? b : a));
   try {
-    const {steps} = await get('steps', {stream, time, before: 0, after: 60});
+    const {steps} = await get('steps', {stream, time, kind: 'trap', before: 0, after: 1});
     const trap = steps.find((s) => s.kind === 'trap');
     const poke = trap && trap.poke !== undefined && !trap.guest && app.timeline.pokeAt(trap.poke);
     if (poke) app.toPoke(poke);
