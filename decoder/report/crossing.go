@@ -128,6 +128,10 @@ func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]C
 // By returns, in the order of the streams, how the CPUs crossed a poke. A CPU that executed
 // neither side is left out.
 func (c *Crossings) By(poke int) (list []Crossing) {
+	if len(c.hits) > 0 { // the flow has ended: what only helped to find is given back, and the blocks with it
+		c.hits, c.sites = map[*decoder.Block][]hit{}, map[[2]uint64]*poked{}
+		clear(c.near)
+	}
 	for _, seen := range c.seen {
 		if x := seen[poke]; x != nil {
 			list = append(list, *x)
