@@ -1,6 +1,8 @@
 package pt
 
 import (
+	"bytes"
+	"math"
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -10,6 +12,11 @@ import (
 
 // teller tells what bytes alone say.
 type teller struct{}
+
+const (
+	mtcByte   = 0x59 // the first byte of an MTC
+	mtcWithin = 8192 // bytes that are searched for one
+)
 
 // few is how many events Some takes in one go where more could be known again.
 const few = 4
@@ -32,7 +39,21 @@ func (d *Decoder) Ahead() (buf []byte, n int, off int64, at event.Time, last uin
 	if at.Lo > at.Hi {
 		at.Lo, at.Hi = at.Hi, at.Lo
 	}
-	return d.seg.Buf[i:], int(min(int64(len(d.lx.buf)-i), m.ahead.off-off)), off, at, uint64(d.last), true
+	n = int(min(int64(len(d.lx.buf)-i), m.ahead.off-off))
+	if m.clk.num != 0 && m.ahead.off == math.MaxInt64 {
+		n = beforeMTC(d.lx.buf[i : i+n])
+	}
+	return d.seg.Buf[i:], n, off, at, uint64(d.last), true
+}
+
+// beforeMTC returns how many of the first bytes of buf lie before the next MTC: where nothing looks
+// for times, few of them are worth a phrase all the same. A byte of a payload may pass for an MTC.
+func beforeMTC(buf []byte) int {
+	buf = buf[:min(len(buf), mtcWithin)]
+	if n := bytes.IndexByte(buf, mtcByte); n >= 0 {
+		return n
+	}
+	return len(buf)
 }
 
 // repeats reports whether the bytes ahead are of flow, and nothing that was read before

@@ -3,6 +3,7 @@ package pt
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,4 +69,32 @@ func TestBytewise(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d events from bytes", file, known, all)
 	})
+}
+
+// TestBeforeMTC would catch bytes behind an MTC that count as worth a phrase, and bytes before
+// it that do not.
+func TestBeforeMTC(t *testing.T) {
+	for in, want := range map[string]int{"": 0, "\x59\x01": 0, "\x04\x06\x59\x02\x59": 2, "\x04\x06": 2, strings.Repeat("\x04", mtcWithin) + "\x59": mtcWithin} {
+		if got := beforeMTC([]byte(in)); got != want {
+			t.Errorf("%.20q: %d, want %d", in, got, want)
+		}
+	}
+	for _, known := range []bool{false, true} { // whether the trace unit is known to send MTCs
+		c := realConfig()
+		if c.Ahead = false; !known {
+			c.CTCNum, c.CTCDen = 0, 0
+		}
+		buf := []byte(psb + "\x02\x23" + "\x51\x00\x10\x00\x00" + "\x04\x06\x04\x59\x07\x06\x04")
+		d, want := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true}), 7
+		var e event.Event
+		for range 2 { // the sync point, and where tracing goes on
+			d.Next(&e)
+		}
+		if known {
+			want = 3
+		}
+		if _, n, _, _, _, ok := d.Ahead(); !ok || n != want {
+			t.Errorf("known %v: %d bytes %v, want %d", known, n, ok, want)
+		}
+	}
 }

@@ -50,6 +50,7 @@ func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
 	t.places, t.found = make([]place, placesFirst), map[functionKey]*function{}
 	t.Unmatched, t.Unwound = 0, 0
+	switches := map[*decoder.Session]string{}
 	for _, st := range t.Session.Streams() {
 		c := cpu{Tree: t, st: st, machine: t.Session}
 		for _, g := range decoder.Guests(t.Session) {
@@ -57,7 +58,12 @@ func (t *Tree) begin() {
 				c.machine = g
 			}
 		}
-		c.switches = switchName(c.machine)
+		name, ok := switches[c.machine]
+		if !ok { // a search of all names
+			name = switchName(c.machine)
+			switches[c.machine] = name
+		}
+		c.switches = name
 		if t.From == 0 && t.Until == 0 {
 			c.cycles = countersOf(st)
 		}

@@ -101,8 +101,12 @@ func (w *writer) open(o *opening) (packet int, more []byte) {
 func (w *writer) shut(packet int, o *opening, n int) {
 	n += o.n
 	w.out = w.out[:packet+n]
-	w.long(packet + o.event)
-	w.long(packet + 1)
+	if b := w.out[packet:]; n < 1<<7 { // mostly
+		b[1], b[o.event] = byte(n-2), byte(n-o.event-1)
+	} else {
+		w.long(packet + o.event)
+		w.long(packet + 1)
+	}
 	if len(w.out) >= writeBytes {
 		w.flush()
 	}
@@ -119,13 +123,26 @@ func (w *writer) long(at int) {
 	w.out = append(binary.AppendUvarint(w.out[:at], uint64(n)), body...)
 }
 
+// putVarint is binary.PutUvarint, quicker where a number has one or two bytes.
+func putVarint(b []byte, v uint64) int {
+	switch {
+	case v < 1<<7:
+		b[0] = byte(v)
+		return 1
+	case v < 1<<14:
+		b[1], b[0] = byte(v>>7), byte(v)|1<<7
+		return 2
+	}
+	return binary.PutUvarint(b, v)
+}
+
 // sliceBegins writes that a call begins. name is the number of its name.
 func (w *writer) sliceBegins(s *slices, time, name uint64) {
 	if time != s.time {
 		s.goesTo(time)
 	}
 	packet, b := w.open(&s.begin)
-	w.shut(packet, &s.begin, binary.PutUvarint(b, name))
+	w.shut(packet, &s.begin, putVarint(b, name))
 }
 
 // sliceEnds writes that a call ends.
@@ -135,7 +152,7 @@ func (w *writer) sliceEnds(s *slices, time uint64, c *calls.Call) {
 	}
 	o := &s.end
 	packet, b := w.open(o)
-	n := binary.PutUvarint(b, c.Insns)
+	n := putVarint(b, c.Insns)
 	w.out[:packet+o.n][packet+o.note] = byte(o.n - o.note - 1 + n)
 	n += copy(b[n:], w.notes[c.Verdict][c.Ended])
 	w.shut(packet, o, n)

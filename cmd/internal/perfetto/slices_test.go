@@ -14,7 +14,7 @@ import (
 func TestSlices(t *testing.T) {
 	for _, time := range []uint64{0, 1 << 20, 1<<64 - 1} {
 		for _, track := range []uint64{1, firstTask + 7, 1 << 62} {
-			for _, insns := range []uint64{0, 1 << 14, 1<<64 - 1} {
+			for _, insns := range []uint64{0, 1<<7 - 1, 1 << 7, 1<<14 - 1, 1 << 14, 1<<64 - 1} {
 				fast, slow := writer{notes: newCallNotes()}, writer{}
 				s := sequence{id: track, names: map[string]uint64{"f": 300}}
 				parts := newSlices(&s, track)

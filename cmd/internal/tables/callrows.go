@@ -2,6 +2,7 @@ package tables
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -49,8 +50,23 @@ const (
 // shared is the keys of the other columns of calls.
 var shared = map[int]int{2: keyThread, 3: keyThread, 4: keyThread, 5: keyThread, 8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
 
-// callRows is what a row group of calls keeps besides columns.
+// numRaw is how many columns of calls wait in rawCall, and rawColumns which: times first.
+const (
+	numRaw      = len(rawColumns)
+	numRawTimes = 4
+)
+
+var rawColumns = [...]int{columnTime, columnTimeMax, columnEnd, columnEndMax, columnCaller, columnDepth, columnTotal, columnSelf, columnInsns, columnSelfInsns}
+
+// rawCall is the values of a call that are no key's.
+type rawCall [numRaw]uint64
+
+// callRows is what a row group of calls keeps besides columns. Calls wait until there are many. Then each
+// column takes theirs in a loop.
 type callRows struct {
+	raw       [256]rawCall
+	waiting   int // of raw
+	settled   int // rows before these
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
@@ -91,6 +107,7 @@ func newCallRows(columns []column) *callRows {
 
 // empty empties x and keeps its memory.
 func (x *callRows) empty() {
+	x.waiting, x.settled = 0, 0
 	for i := range x.keys {
 		x.keys[i].known, x.keys[i].packed = 0, x.keys[i].packed[:0]
 	}
@@ -102,7 +119,7 @@ func (x *callRows) empty() {
 
 // call adds a call.
 func (g *rowGroup) call(c *calls.Call) {
-	x, i, columns := g.calls, uint16(g.rows), g.calls.columns
+	x, i := g.calls, uint16(g.rows)
 	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
 		x.thread = g.threadOf(x.in)
@@ -121,27 +138,48 @@ func (g *rowGroup) call(c *calls.Call) {
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	columns[columnTime].takeTime(c.Begin.Lo)
-	columns[columnTimeMax].takeTime(min(c.Begin.Hi, math.MaxInt64))
-	columns[columnEnd].takeTime(c.End.Lo)
-	columns[columnEndMax].takeTime(min(c.End.Hi, math.MaxInt64))
-	columns[columnCaller].has(i, c.From)
-	columns[columnDepth].has(i, uint64(c.Depth))
-	columns[columnTotal].has(i, total)
-	columns[columnSelf].has(i, self)
-	columns[columnInsns].has(i, c.Insns)
-	columns[columnSelfInsns].has(i, c.Self)
+	x.raw[x.waiting] = rawCall{
+		c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64),
+		c.From, uint64(c.Depth), total, self, c.Insns, c.Self,
+	}
+	if x.waiting++; x.waiting == len(x.raw) {
+		x.settle()
+	}
 }
 
-// has says what number c, of calls, has in a row.
-func (c *column) has(row uint16, n uint64) {
-	if i := n + 1; i < smallNumbers {
-		if id := c.small[i]; id > 0 {
-			c.ids[row] = uint16(id - 1)
-			return
+// settle gives the calls that wait to their columns.
+func (x *callRows) settle() {
+	raw, first := x.raw[:x.waiting], x.settled
+	for i, k := range rawColumns {
+		c := &x.columns[k]
+		if i < numRawTimes {
+			c.times = slices.Grow(c.times, len(raw))
+			for k := range raw {
+				c.times = append(c.times, raw[k][i])
+			}
+		} else {
+			c.have(c.ids[first:first+len(raw)], raw, i)
 		}
 	}
-	c.ids[row] = c.find(n)
+	x.settled, x.waiting = first+len(raw), 0
+}
+
+// have says which numbers c, of calls, has in rows: those at i of raw.
+func (c *column) have(ids []uint16, raw []rawCall, i int) {
+	if len(ids) != len(raw) || i < 0 || i >= numRaw {
+		panic("tables: internal error: rows without room")
+	}
+	small := c.small
+	for k := range raw {
+		n := raw[k][i]
+		if at := n + 1; at < smallNumbers {
+			if id := small[at]; id > 0 {
+				ids[k] = uint16(id - 1)
+				continue
+			}
+		}
+		ids[k] = c.find(n)
+	}
 }
 
 // adds adds what a key's next number stands for, and returns it: values are those of the key's

@@ -54,7 +54,7 @@ type rowGroup struct {
 const rowsPerGroup = 64 << 10
 
 // maxEmpty is how many row groups of a table are kept to be filled again.
-const maxEmpty = 2
+const maxEmpty = 1
 
 // Numbers of parquet.thrift.
 const (
@@ -206,6 +206,9 @@ func (g *rowGroup) reset() {
 
 // group writes a row group.
 func (p *parquet) group(x *rowGroup) {
+	if x.calls != nil {
+		x.calls.settle()
+	}
 	t := &p.tables[x.table]
 	var g thrift
 	begun := t.off
