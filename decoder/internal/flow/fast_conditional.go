@@ -112,7 +112,7 @@ loop:
 			skip--
 			nb = b.succ[way].Load()
 		case toTarget, toTarget | calls:
-			if idle+1 == loopBlocks || n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e)) {
+			if idle+1 >= loopBlocks || n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e)) {
 				break loop
 			}
 			idle++
@@ -215,7 +215,7 @@ loop:
 			way = -1
 			goto room
 		case toNext:
-			if idle+1 == loopBlocks || n == 0 && e.Kind == event.Disable && b.endsInside(e) {
+			if idle+1 >= loopBlocks || n == 0 && e.Kind == event.Disable && b.endsInside(e) {
 				break loop
 			}
 			idle++

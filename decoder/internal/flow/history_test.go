@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -132,6 +133,57 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryCuts would catch a walk that follows other cuts, or more of them, because of the windows that its
+// walker opened in the segment before. The clock is coarse, and the bounds of windows are small.
+func TestHistoryCuts(t *testing.T) {
+	trace := 0
+	for seed := range testsize.Of(t, 200, 2500, 25000) {
+		m := newMachine(uint64(seed), 8+seed%120)
+		m.run(400 + seed%2000)
+		r := rand.New(rand.NewPCG(uint64(seed), 8))
+		cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
+		switch r.IntN(3) {
+		case 0:
+			cfg.MaxThreads = 1 + r.IntN(6)
+		case 1:
+			cfg.MaxEvents, cfg.MaxWork = 1+r.IntN(64), 1+r.IntN(5000)
+		}
+		evs := m.evs
+		if seed%3 > 0 {
+			evs = spoil(r, m.evs, m.any)
+		}
+		wide := uint64(r.IntN(400))
+		for i := range evs {
+			evs[i].Time = event.Time{Lo: max(evs[i].Time.Lo, wide+1) - wide, Hi: evs[i].Time.Hi + wide}
+		}
+		walk := func(w *Walker) (got claims) {
+			src := events(slices.Clone(evs))
+			if err := w.Run(&src, &got); err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		slow := NewWalker(&m.text, NewCache(), cfg)
+		slow.careful = true
+		want := walk(slow)
+		for _, c := range want.list {
+			if c.Verdict == Trace {
+				trace++
+			}
+		}
+		w := NewWalker(&m.text, NewCache(), cfg)
+		for _, pass := range append([]string{"as if new"}, thrice...) {
+			got := walk(w)
+			if d := got.differs(&want); d != "" {
+				t.Fatalf("seed %d, %s: %.3000s", seed, pass, d)
+			}
+		}
+	}
+	if trace < 1000 {
+		t.Errorf("cuts settled %d instructions only", trace)
+	}
+}
+
 // TestHistoryRecordings would catch the same where bytes of trace are known again. Real programs'
 // traces are damaged.
 func TestHistoryRecordings(t *testing.T) {
@@ -220,6 +272,27 @@ func TestHistoryLoop(t *testing.T) {
 		got := run(w)
 		if d := got.differs(&want); d != "" {
 			t.Fatalf("%s: %.3000s", pass, d)
+		}
+	}
+}
+
+// stopper is a Sink that ends the walk.
+type stopper struct{}
+
+func (stopper) Flow(*Batch) error { return io.EOF }
+
+// TestHistoryIdle would catch a fast walk that goes round without end where it takes over from the
+// careful one, late in silent code. That happens where a window is given up there.
+func TestHistoryIdle(t *testing.T) {
+	for _, code := range []string{"\xeb\xfe", "\x90\xeb\xfd"} { // jmp 0; nop, jmp 0
+		w := testWalker(&testText{addr: 0x1000, bytes: []byte(code)})
+		src := events{bits("t"), end()}
+		w.exec.events.start(&src, false)
+		w.exec.out.start(stopper{})
+		w.t.reset(isa.Mode64)
+		w.t.on, w.t.ip, w.t.idle = true, 0x1000, loopBlocks+4
+		if w.fast(); w.exec.out.wait.err != nil || len(w.exec.out.batch.Ranges) > 1 {
+			t.Errorf("%x: %d ranges, %v: what goes round is left to the careful walk", code, len(w.exec.out.batch.Ranges), w.exec.out.wait.err)
 		}
 	}
 }

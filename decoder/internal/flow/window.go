@@ -51,8 +51,10 @@ func (w *window) open(t *thread) {
 	w.threads = append(w.threads[:0], t)
 }
 
-// beginSegment starts counting what comparing costs.
-func (w *window) beginSegment() { w.began, w.charge = w.align.work, w.align.work }
+// beginSegment starts counting events, and what comparing costs. Nothing counts that was before.
+func (w *window) beginSegment() {
+	w.bounds = bounds{began: w.align.work, charge: w.align.work, looks: w.looks}
+}
 
 // doubt is aligner.doubtUnshared, and counts what its notes hold.
 func (w *window) doubt(keep, other *node) (torn bool) {
