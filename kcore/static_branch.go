@@ -70,7 +70,7 @@ func (s *site) said(c *siteCell) iter.Seq[[]byte] {
 }
 
 // inFunction reports whether the site of a static branch lies in a function of the kernel or of a
-// module. A symbol says so, or that its jump has two bytes, which no BPF program has there.
+// module. A symbol says so, or a jump of two bytes, which no BPF program has there.
 func (s *site) inFunction(syms *symbols.Table) bool {
 	p := s.pieces[0].p
 	if len(p.Old) <= 2 || syms == nil {

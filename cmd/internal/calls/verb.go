@@ -122,7 +122,7 @@ func (o *options) check() error {
 	case !slices.Contains(orders, o.sort):
 		return wrong("--sort %q: need one of %s", o.sort, strings.Join(orders, ", "))
 	case o.first < 0:
-		return wrong("--first %d: need 1 or more", o.first)
+		return wrong("--first %d: need 0 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
 	}

@@ -5,7 +5,7 @@ import {get} from './api.js';
 
 const pageSize = 50;
 
-// what says what is listed: the place has it as kind:KIND, tid:TID or sym:GLOB.
+// titles say what is listed. The place has it as kind:KIND, tid:TID or sym:GLOB.
 const titles = {kind: (v) => `of the kind ${v}`, tid: (v) => `that thread ${v} made`, sym: (v) => `in functions like ${v}`, all: () => ''};
 
 export async function showList(app) {
