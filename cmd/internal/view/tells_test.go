@@ -1,0 +1,73 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/chromium"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// TestPageTells would catch keys and searches that do nothing and say nothing. It would catch a lane
+// that shows another instruction for a moment than the search for it, and a crowded mark that zooms.
+func TestPageTells(t *testing.T) {
+	b := chromium.Open(t)
+	v := serveReal(t, manyPokes(t))
+	noted := func(text string) string {
+		return "document.getElementById('note').textContent.includes(" + quote(text) + ")"
+	}
+	b.Show(v.url())
+	b.Wait("the first picture", complete)
+	b.Press("g")
+	b.Wait("that there is no gap", noted("there is no gap on screen"))
+	b.Press("}")
+	b.Wait("what the key needs", noted("click one"))
+	const crowded = "[...document.querySelectorAll('#lanes .poke')].find((e) => / pokes, /.test(e.getAttribute('aria-label')))"
+	if b.Eval(crowded+" !== undefined") == "true" {
+		b.ClickUntil("a crowded mark", crowded, panelSays("How each CPU crossed it"))
+		if hash := b.Eval("location.hash"); strings.Contains(hash, "t=") {
+			t.Errorf("a crowded mark zooms: %s", hash)
+		}
+	}
+	search := func(word, says string) {
+		b.Eval("String(document.activeElement.blur())")
+		b.Press("/")
+		b.Call("Input.insertText", map[string]any{"text": word}, nil)
+		b.Press("Enter")
+		b.Wait(word, panelSays(says))
+	}
+	search("poke:99999", "the last one is")
+	search("9.5", "the trace runs from")
+	at := strings.Split(v.rec.span(v.rec.From+v.rec.length()*9/10, 0), ",")[0]
+	b.Show("about:blank")
+	b.Show(v.url() + "#time=" + at)
+	const place = "document.querySelector('#panel tbody tr td:nth-of-type(2)')?.textContent"
+	b.Wait("what ran", place+" !== undefined && document.querySelector('#panel .busy') === null")
+	ran := b.Eval(place)
+	b.Show("about:blank")
+	b.Show(v.url() + "#stream=0&time=" + at)
+	b.Wait("the same instruction", stepping+" && document.getElementById('now').textContent.includes("+quote(" · "+ran+" · ")+")")
+	b.Eval("String(window.fetch = () => Promise.reject(new TypeError('Failed to fetch')))")
+	search("vfs", "does not answer")
+}
+
+// TestPageUnsure would catch what is ambiguous and has no way to it, or does not say why.
+func TestPageUnsure(t *testing.T) {
+	testsize.OnlyFull(t)
+	b := chromium.Open(t)
+	v := serveReal(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	for _, way := range []string{"key", "legend"} {
+		b.Show("about:blank")
+		b.Show(v.url())
+		b.Wait("all of it", complete)
+		if way == "key" {
+			b.Press("u")
+		} else {
+			b.Click("the legend", "[...document.querySelectorAll('#legend button')].find((e) => e.textContent.includes('ambiguous'))")
+		}
+		b.Wait(fmt.Sprintf("by the %s: an ambiguous instruction, and why", way), stepping+" && document.querySelector('.steps tr.here.unsure') !== null && document.getElementById('now').textContent.includes('it is open where poke')")
+	}
+}
