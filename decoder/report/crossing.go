@@ -158,7 +158,7 @@ type hit struct {
 }
 
 // maxHits bounds the blocks of which the hits are kept.
-const maxHits = 1 << 16
+const maxHits = 1 << 13
 
 // nearHits is a block and its hits.
 type nearHits struct {
