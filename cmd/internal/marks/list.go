@@ -15,6 +15,8 @@ type Wanted struct {
 	Kind string // "": all
 	TID  int32  // of the thread that made them; 0: of any
 	Sym  string // the function, or a glob; "": in any
+
+	From, Until uint64 // when they were made, as Mark.Time; Until 0: at any time
 }
 
 // Pick returns those of a list that are wanted.
@@ -22,7 +24,8 @@ func (w *Wanted) Pick(list []Mark) []Mark {
 	out := []Mark{}
 	for i := range list {
 		m := &list[i]
-		if (w.Kind == "" || m.Kind == w.Kind) && (w.TID == 0 || m.TID == w.TID) && (w.Sym == "" || filter.Fits(w.Sym, m.Function())) {
+		made := w.Until == 0 || m.Time >= w.From && m.Time <= w.Until
+		if made && (w.Kind == "" || m.Kind == w.Kind) && (w.TID == 0 || m.TID == w.TID) && (w.Sym == "" || filter.Fits(w.Sym, m.Function())) {
 			out = append(out, *m)
 		}
 	}

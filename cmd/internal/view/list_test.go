@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -77,6 +78,75 @@ func TestPokeList(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: page by page %v, want %v", q, got, want)
 		}
+	}
+}
+
+// TestCountsLead would catch counts of a window that differ from the lists to which they lead.
+func TestCountsLead(t *testing.T) {
+	v := serverOf(t, manyPokes(t))
+	for i := range v.pokes.list { // each takes 1 µs
+		m := &v.pokes.list[i]
+		m.Begin, m.End = m.Time-min(m.Time, 500), m.Time+500
+	}
+	partly := 0
+	for i := 0; i < len(v.pokes.list); i += 1 + len(v.pokes.list)/50 {
+		m := v.pokes.list[i]
+		for _, w := range [][2]uint64{{m.Begin, m.Time}, {m.Time, m.Time}, {m.Time + 1, m.Time + 100_000}, {m.Begin, max(m.Begin+1, m.Time) - 1}} {
+			if w[1] == 0 {
+				continue // all
+			}
+			q := fmt.Sprintf("?from=%d&until=%d", w[0], w[1])
+			counts := ask[pokeCounts](t, v, "/api/counts"+q)
+			want := 0
+			for _, m := range v.pokes.list {
+				if m.Time >= w[0] && m.Time <= w[1] {
+					want++
+				}
+			}
+			if n := ask[listed](t, v, "/api/list"+q).Total; n != want || counts.Total != want {
+				t.Errorf("%s: %d changes counted, %d listed; want %d", q, counts.Total, n, want)
+			}
+			for _, k := range counts.Kinds {
+				if n := ask[listed](t, v, "/api/list"+q+"&kind="+k.Name).Total; n != k.N {
+					t.Errorf("%s: %d of the kind %s counted, %d listed", q, k.N, k.Name, n)
+				}
+			}
+			if ask[pokesAnswer](t, v, "/api/pokes"+q).Total > counts.Total {
+				partly++
+			}
+		}
+	}
+	if partly == 0 {
+		t.Error("no window begins or ends within a change")
+	}
+}
+
+// TestKeptList would catch an exported page that lists or counts other pokes than the server:
+// outside of the time on screen, or by another reading of a glob.
+func TestKeptList(t *testing.T) {
+	b := chromium.Open(t)
+	v := serverOf(t, manyPokes(t))
+	page := filepath.Join(t.TempDir(), "page.html")
+	if err := (exporter{v, 1 << 40}).write(t.Context(), io.Discard, &flags{export: page, time: "0,", poke: -1}); err != nil {
+		t.Fatal(err)
+	}
+	list := v.pokes.list
+	name := list[0].Function()
+	b.Show("file://" + page)
+	for _, w := range [][2]uint64{{0, v.rec.Until}, {list[len(list)/4].Time + 1, list[len(list)*3/4].Time}} {
+		q := fmt.Sprintf("from=%d&until=%d", w[0], w[1])
+		place := "#scope=window&t=" + v.rec.span(w[0], w[1])
+		for _, glob := range []string{"*sched*", "?" + name[1:], "[" + name[:1] + "]*", "[^" + name[:1] + "]*", "[a-m]*", "[m-a]*", "*.*", "[", "__*_[a-z]?*", "\\" + name, "no"} {
+			n := ask[listed](t, v, "/api/list?"+q+"&sym="+url.QueryEscape(glob)).Total
+			b.Eval("location.hash = " + quote(place+"&list="+url.QueryEscape("sym:"+glob)))
+			b.Wait(fmt.Sprintf("%d pokes in %s from %v", n, glob, w), panelSays(fmt.Sprintf("%d poke", n))+" && "+panelSays("in functions like "+glob+" on screen"))
+			if got := b.Eval("document.querySelector('#panel h2').textContent.split(' ')[0]"); got != fmt.Sprint(n) {
+				t.Errorf("%s from %v: %s pokes, want %d", glob, w, got, n)
+			}
+		}
+		n := ask[pokeCounts](t, v, "/api/counts?"+q)
+		b.Eval("location.hash = " + quote("#t="+v.rec.span(w[0], w[1])))
+		b.Wait(fmt.Sprintf("%d of the kind %s from %v", n.Kinds[0].N, n.Kinds[0].Name, w), panelSays(fmt.Sprintf("%s\t%d\n", n.Kinds[0].Name, n.Kinds[0].N)))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
@@ -56,7 +55,7 @@ type pokesAnswer struct {
 	Command string       `json:"command"`
 }
 
-// pokes reads a window, and returns the changes in it.
+// pokes reads a window, and returns the changes of which it shows a part.
 func (r *request) pokes(v *server) (list []marks.Mark, from, until uint64, err error) {
 	if from, until, err = r.window(v.rec); err != nil {
 		return nil, 0, 0, err
@@ -96,6 +95,7 @@ func (v *server) answerCounts(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = (&marks.Wanted{From: from, Until: until}).Pick(list)
 	out := pokeCounts{Total: len(list), Command: v.call("info")}
 	out.Kinds, out.Threads = marks.Counts(list)
 	out.Threads = out.Threads[:min(len(out.Threads), 20)]
@@ -120,11 +120,10 @@ func (x *pokeIndex) answerList(r *request) (any, error) {
 			return nil, err
 		}
 	}
-	want := marks.Wanted{Kind: r.query.Get("kind"), Sym: r.query.Get("sym"), TID: int32(number[2])}
+	want := marks.Wanted{Kind: r.query.Get("kind"), Sym: r.query.Get("sym"), TID: int32(number[2]), From: from, Until: until}
 	list = want.Pick(list)
 	args := want.Args()
 	if until != 0 {
-		list = slices.DeleteFunc(list, func(m marks.Mark) bool { return m.Time < from || m.Time > until })
 		args = append(args, "--time", x.v.rec.span(from, until))
 	}
 	skip := min(int(number[0]), len(list))

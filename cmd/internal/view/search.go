@@ -191,10 +191,10 @@ func (v finder) findThreads(q string) (list []found) {
 		return nil
 	}
 	for k, l := range v.whole.h.lanes {
-		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q) || fmt.Sprintf("%s %d", l.comm, k.tid) == q) && len(list) <= maxFound {
+		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q) || fmt.Sprintf("%s %d", l.comm, k.tid) == q) {
 			list = append(list, found{Kind: "thread", Label: fmt.Sprintf("%s, thread %d", clean(l.comm), k.tid), TID: &k.tid})
 		}
 	}
-	slices.SortFunc(list, func(a, b found) int { return int(*a.TID - *b.TID) })
-	return list
+	slices.SortFunc(list, func(a, b found) int { return cmp.Compare(*a.TID, *b.TID) })
+	return list[:min(len(list), maxFound+1)]
 }

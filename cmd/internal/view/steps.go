@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
@@ -66,6 +67,9 @@ func (v *server) answerSteps(r *request) (any, error) {
 	}
 	w.After = max(1, w.After)
 	at, kind := r.query.Get("at"), r.query.Get("kind")
+	if !slices.Contains([]string{"", "trap", "gap", "unsure"}, kind) {
+		return nil, badf("kind=%q: need trap, gap or unsure", clean(kind))
+	}
 	w.Anchor = func(it *items.Item) bool {
 		return v.rec.axis(it) >= t && fits(it, kind) || kind == "unsure" && unsure(it) && v.rec.rel(it.Time.Hi) >= t
 	}
@@ -86,13 +90,7 @@ func (v *server) answerSteps(r *request) (any, error) {
 
 // fits reports whether an item is a trap, a gap, or any, "".
 func fits(it *items.Item, kind string) bool {
-	switch kind {
-	case "trap":
-		return it.Note != nil && it.Note.Kind == decoder.NoteTrap
-	case "gap":
-		return it.Note != nil && it.Note.Kind == decoder.NoteGap
-	}
-	return kind == ""
+	return kind == "" || it.Note != nil && (kind == "trap" && it.Note.Kind == decoder.NoteTrap || kind == "gap" && it.Note.Kind == decoder.NoteGap)
 }
 
 // unsure reports whether an item is an instruction that is ambiguous or unconfirmed.

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,11 +55,13 @@ func TestPageTells(t *testing.T) {
 	search("vfs", "does not answer")
 }
 
-// TestPageUnsure would catch what is ambiguous and has no way to it, or does not say why.
+// TestPageUnsure would catch what is ambiguous and has no way to it, or does not say why. It would
+// catch a legend that leads to one mark again and again, too.
 func TestPageUnsure(t *testing.T) {
 	testsize.OnlyFull(t)
 	b := chromium.Open(t)
 	v := serveReal(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	const legend = "[...document.querySelectorAll('#legend button')].find((e) => e.textContent.includes('ambiguous'))"
 	for _, way := range []string{"key", "legend"} {
 		b.Show("about:blank")
 		b.Show(v.url())
@@ -66,8 +69,24 @@ func TestPageUnsure(t *testing.T) {
 		if way == "key" {
 			b.Press("u")
 		} else {
-			b.Click("the legend", "[...document.querySelectorAll('#legend button')].find((e) => e.textContent.includes('ambiguous'))")
+			b.Click("the legend", legend)
 		}
 		b.Wait(fmt.Sprintf("by the %s: an ambiguous instruction, and why", way), stepping+" && document.querySelector('.steps tr.here.unsure') !== null && document.getElementById('now').textContent.includes('it is open where poke')")
+	}
+	seen := map[string]bool{}
+	marks, _ := strconv.Atoi(b.Eval("document.querySelectorAll('#lanes .mark.unsure').length"))
+	for i := range min(marks, 5) {
+		place := b.Eval("location.hash")
+		if seen[place] {
+			t.Fatalf("click %d of the legend leads to %s again", i+1, place)
+		}
+		seen[place] = true
+		if i+1 < marks {
+			b.Click("the legend", legend)
+			b.Wait(fmt.Sprintf("the mark behind number %d of %d", i+1, marks), stepping+" && location.hash !== "+quote(place))
+		}
+	}
+	if len(seen) < 2 {
+		t.Errorf("%d marks", marks)
 	}
 }

@@ -134,11 +134,11 @@ func TestGuards(t *testing.T) {
 func TestRandomRequests(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	r := rand.New(rand.NewPCG(18, 1))
-	paths := []string{"recording", "density", "pokes", "poke", "steps", "search", "jump", "execution", "calls", "flame", "function", "nothing", "../main.js"}
-	params := []string{"from", "until", "n", "stream", "time", "at", "before", "after", "q", "what", "way", "addr", "token"}
+	paths := []string{"recording", "density", "pokes", "poke", "steps", "search", "jump", "execution", "calls", "flame", "function", "list", "stack", "nothing", "../main.js"}
+	params := []string{"from", "until", "n", "stream", "time", "at", "before", "after", "q", "what", "way", "addr", "kind", "tid", "sym", "skip", "nth", "token"}
 	values := []string{
 		"", "0", "1", "2", "-1", "1.5", "18446744073709551615", "9223372036854775807", "99999999999999999999", "i0.0", "n0.0", "i999.9", "x", "i-1.2",
-		"call", "poke", "next", "previous", "sched", "ffffffff81000000", "0x", "\x00", "\xff", "../../etc/passwd", "%", "<script>", strings.Repeat("a", 5000),
+		"call", "poke", "next", "previous", "sched", "trap", "gap", "unsure", "*sched*", "[", "ffffffff81000000", "0x", "\x00", "\xff", "../../etc/passwd", "%", "<script>", strings.Repeat("a", 5000),
 	}
 	files := map[string]bool{}
 	fs.WalkDir(pageFiles, "page", func(path string, d fs.DirEntry, _ error) error {
@@ -432,6 +432,34 @@ func TestExportDense(t *testing.T) {
 	}
 	if o.time = "0,"; (exporter{v, 15}).write(t.Context(), &few, &o) == nil {
 		t.Error("more than fits of the time that was asked for")
+	}
+}
+
+// TestSearchThreads would catch a search of which the same threads are not found each time.
+func TestSearchThreads(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	v.whole.h = &histogram{lanes: map[laneKey]*laneCounts{}}
+	for tid := range int32(3 * maxFound) {
+		v.whole.h.lanes[laneKey{-1, 1000 - tid}] = &laneCounts{comm: "worker"}
+	}
+	list := finder{v}.findThreads("worker")
+	for i, f := range list {
+		if want := 1000 - 3*maxFound + 1 + i; int(*f.TID) != want {
+			t.Fatalf("number %d is thread %d, want %d", i, *f.TID, want)
+		}
+	}
+	if len(list) != maxFound+1 {
+		t.Errorf("%d threads", len(list))
+	}
+}
+
+// TestStepsKind would catch a kind of step that there is not, and that is looked for to the end.
+func TestStepsKind(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for kind, code := range map[string]int{"": 200, "trap": 200, "gap": 200, "unsure": 200, "call": 400, "insn": 400} {
+		if w := v.get(t.Context(), "/api/steps?stream=0&time=0&kind="+kind); w.Code != code {
+			t.Errorf("kind %q: %d %s", kind, w.Code, w.Body)
+		}
 	}
 }
 

@@ -6,7 +6,7 @@ export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
   if (path === 'stack') throw new Error('the exported page has no stacks');
-  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList}[path];
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList, counts: keptCounts}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
   return answers[path];
@@ -77,9 +77,37 @@ function keptExecution(params) {
   return best;
 }
 
-function keptList({kind, tid, sym, skip, n}) {
-  const name = new RegExp(`^${(sym || '*').split('*').map((x) => x.replace(/[^\w]/g, '\\$&')).join('.*')}$`);
-  const all = answers.pokes.pokes.filter((p) => (!kind || p.kind === kind) && (!tid || String(p.tid) === String(tid)) && (!sym || name.test((p.sym || '').split('+0x')[0])));
+// madeIn returns the pokes that were made in a window, else in that of the page.
+function madeIn({from, until}) {
+  const {recording} = answers;
+  const [a, b] = until ? [from, until] : [recording.from, recording.until];
+  return answers.pokes.pokes.filter((p) => p.time >= a && p.time <= b);
+}
+
+function keptCounts(params) {
+  if (!params.until) return answers.counts;
+  const list = madeIn(params);
+  const some = (all, of) => all.map((x) => ({...x, n: list.filter((p) => of(p, x)).length})).filter((x) => x.n).sort((a, b) => b.n - a.n);
+  const {kinds, threads, command} = answers.counts;
+  return {total: list.length, kinds: some(kinds, (p, k) => p.kind === k.name), threads: some(threads, (p, t) => (p.tid || 0) === t.tid), command};
+}
+
+// fits reports whether a pattern is a name, or a glob that fits it: * is any text, ? any character,
+// [a-z] one of those in brackets.
+function fits(pattern, name) {
+  if (pattern === name) return true;
+  const char = (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const special = {'*': '.*', '?': '.'};
+  const source = pattern.replace(/\[(\^?)((?:\\.|[^\\\]])+)\]|[*?]|\\?([^])/g, (all, not, some, one) => (some ? `[${not}${some.replace(/\\(.)|([^-])/g, (_, a, b) => char(a || b))}]` : one ? char(one) : special[all]));
+  try {
+    return new RegExp(`^${source}$`, 's').test(name);
+  } catch {
+    return false; // a range that ends before it begins
+  }
+}
+
+function keptList({kind, tid, sym, skip, n, from, until}) {
+  const all = madeIn({from, until}).filter((p) => (!kind || p.kind === kind) && (!tid || String(p.tid) === String(tid)) && (!sym || fits(sym, (p.sym || '').split(' ')[0].split('+0x')[0])));
   const sides = ({index}) => (answers.poke[index] ? {old: text(answers.poke[index].poke, 'old'), new: text(answers.poke[index].poke, 'new')} : {});
   return {total: all.length, skip, pokes: all.slice(skip, skip + n).map((p) => ({...p, ...sides(p)})), command: answers.pokes.command};
 }

@@ -22,6 +22,7 @@ export class Timeline {
     this.allPokes = [];
     this.deep = new Set(); // the lanes that show all rows of calls
     this.drag = null;
+    this.opened = new Map(); // by selector: the mark that was opened last
     box.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
     box.addEventListener('pointerdown', (e) => this.down(e));
     box.addEventListener('pointermove', (e) => this.move(e));
@@ -515,8 +516,7 @@ export class Timeline {
 
   // focus goes to the next of what a selector names, or the one before; marks by time.
   focus(selector, way) {
-    const list = [...this.box.querySelectorAll(selector)];
-    if (selector.startsWith('.mark')) list.sort((a, b) => Number(a.dataset.time) - Number(b.dataset.time));
+    const list = this.inOrder(selector);
     const i = list.indexOf(document.activeElement);
     const next = list[i < 0 ? 0 : Math.min(list.length - 1, Math.max(0, i + way))];
     if (next) next.focus();
@@ -524,10 +524,37 @@ export class Timeline {
     return next;
   }
 
-  // open goes to the next of what a selector names, or the one before, and opens it.
+  inOrder(selector) {
+    const list = [...this.box.querySelectorAll(selector)];
+    if (selector.startsWith('.mark')) list.sort((a, b) => Number(a.dataset.time) - Number(b.dataset.time));
+    return list;
+  }
+
+  // open goes to the next of the marks that a selector names, or the one before, and opens it. A
+  // click of the legend takes the focus from the mark that the last one opened, so that is kept.
   open(selector, way) {
+    const last = this.opened.get(selector);
+    const list = this.inOrder(selector);
+    if (last && last.time <= this.app.place.until && list.length && !list.includes(document.activeElement)) {
+      const at = list.findIndex((e) => e.dataset.key === last.key);
+      const behind = list.filter((e) => Number(e.dataset.time) <= last.time).length; // its mark may have become part of another
+      const to = list[at >= 0 ? at + way : way > 0 ? behind : behind - 1];
+      if (!to) {
+        this.opened.delete(selector);
+        this.app.note(`there is no ${names[selector]} ${way > 0 ? 'behind' : 'before'} this on screen; the next click begins with the first`);
+        return;
+      }
+      to.focus();
+      this.press(selector, to);
+      return;
+    }
     const next = this.focus(selector, way);
-    if (next) next.dispatchEvent(new CustomEvent('press'));
+    if (next) this.press(selector, next);
+  }
+
+  press(selector, mark) {
+    this.opened.set(selector, {key: mark.dataset.key, time: Number(mark.dataset.time)});
+    mark.dispatchEvent(new CustomEvent('press'));
   }
 }
 
