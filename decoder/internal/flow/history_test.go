@@ -92,12 +92,18 @@ func spoil(r *rand.Rand, evs []event.Event, any func() uint64) []event.Event {
 // before. That is what it holds of events that were used, which paths it knows, or where its
 // batches end. Then two runs with other numbers of workers differ. The code of random programs, and
 // their traces, are damaged. The walk by single steps is the slow twin of one that knows nothing
-// yet, and of one that has been there.
+// yet, and of one that has been there. Every third program is traced by the rules of ETMv4.
 func TestHistory(t *testing.T) {
-	for seed := range testsize.Of(t, 200, 4000, 40000) {
+	seeds := []int{2899, 3403} // where walks differed once
+	for seed := range testsize.Of(t, 200, 2500, 40000) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		m := newMachine(uint64(seed), 8+seed%120)
 		cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
-		if seed%4 == 3 {
+		if seed%3 == 2 {
+			cfg.Rules, m.armed, m.depth = armRules, true, 1+m.r.IntN(15)
+		} else if seed%4 == 3 {
 			m.filter()
 			cfg.Traced = func(_ uint32, ip uint64) bool { return m.in(ip) }
 		}

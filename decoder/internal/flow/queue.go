@@ -54,6 +54,7 @@ type dropped struct {
 func (q *queue) start(src Source, known bool) {
 	q.src, q.buf, q.base, q.drained = src, q.buf[:0], 0, false
 	q.bytes, q.past, q.told, q.older = nil, past{}, q.told[:0], dropped{}
+	q.vain = 0
 	if known {
 		q.bytes, _ = src.(Bytewise)
 	}

@@ -73,7 +73,30 @@ func (w *window) counted() {
 // full reports whether the window is to be given up: too many threads, or a
 // thread that lags so far behind that a seam does not help.
 func (w *window) full() bool {
-	return len(w.threads) > w.cfg.MaxThreads || len(w.events.buf) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
+	return len(w.threads) > w.cfg.MaxThreads || w.spare.held > 2*w.cfg.MaxRanges || len(w.events.buf) > w.maxLag() && w.lag() > w.maxLag()
+}
+
+// maxLag is how many events a thread may lag behind another. Of these and those that are looked at
+// ahead, at most twice as many are held (queue.trim).
+func (w *window) maxLag() int { return w.cfg.MaxEvents/2 + maxLook }
+
+// lag returns how many events the threads are apart. It hangs on the trace alone; how many events
+// are held does not.
+func (w *window) lag() int {
+	newest := 0
+	for _, t := range w.threads {
+		newest = max(newest, t.q)
+	}
+	return newest - w.least()
+}
+
+// least returns the index of the first event that some thread has not used.
+func (w *window) least() int {
+	least := w.threads[0].q
+	for _, t := range w.threads[1:] {
+		least = min(least, t.q)
+	}
+	return least
 }
 
 // roomFor reports whether t, which skips events, may skip more of them: they
@@ -85,7 +108,11 @@ func (w *window) roomFor(t *thread) bool {
 		}
 		return true
 	}
-	return t.q-w.events.base <= w.cfg.MaxEvents+2*maxLook
+	if t.q-w.events.base <= w.maxLag() {
+		return true
+	}
+	w.release()
+	return w.lag() <= w.maxLag()
 }
 
 // boundEvery is how many steps of threads are taken before bounds are looked at.

@@ -189,3 +189,45 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestLag would catch a window that is given up, or a thread that may skip no more, because of how
+// many events were pulled or are held. That hangs on what the walker did before. It would also catch
+// one that lets a thread lag without end.
+func TestLag(t *testing.T) {
+	for _, c := range []struct {
+		lag  int
+		full bool
+	}{{0, false}, {8 + maxLook, false}, {9 + maxLook, true}} {
+		for _, from := range []int{0, 20000} {
+			for _, ahead := range []int{0, 3 * maxLook} {
+				w := testWalker(nil)
+				x := &w.exec.window
+				x.cfg.MaxEvents = 16
+				src := make(events, from+c.lag+ahead+queueEvents)
+				x.events.start(&src, false)
+				x.out.start(nil)
+				lags, goes := &thread{cursor: cursor{q: from}}, &thread{cursor: cursor{q: from + c.lag}}
+				x.threads = []*thread{lags, goes}
+				for _, t := range x.threads {
+					x.grow(t)
+				}
+				x.events.at(goes.q + ahead)
+				if x.full() != c.full || x.roomFor(goes) == c.full {
+					t.Errorf("%d events apart from event %d on, %d more pulled: full is %v, room for more %v", c.lag, from, ahead, x.full(), x.roomFor(goes))
+				}
+				if x.events.base > from || x.events.base < from-4*queueEvents {
+					t.Errorf("events from %d on are held, one thread is at %d", x.events.base, from)
+				}
+			}
+		}
+	}
+}
+
+// TestQueueVain would catch a queue that asks no more for bytes that are known, because it did so in vain
+// in the segment before.
+func TestQueueVain(t *testing.T) {
+	q := queue{vain: vainMost}
+	if q.start(&events{}, true); q.vain != 0 {
+		t.Errorf("a segment begins with %d times in vain", q.vain)
+	}
+}

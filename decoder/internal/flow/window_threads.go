@@ -153,11 +153,7 @@ func (w *window) likeliest() *thread {
 
 // release drops the events that every thread has used.
 func (w *window) release() {
-	least := w.threads[0].q
-	for _, t := range w.threads[1:] {
-		least = min(least, t.q)
-	}
-	w.events.trim(least, 4*queueEvents)
+	w.events.trim(w.least(), 4*queueEvents)
 }
 
 // adopt makes t the one flow, and delivers what it emitted.
