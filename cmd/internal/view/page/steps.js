@@ -125,7 +125,8 @@ export class Steps {
     const why = this.list.slice(from, until + 1).find((s) => s.kind === 'cut');
     if (why) return why.poke === undefined ? why.what : `it is open where poke ${why.poke} took effect`;
     const next = this.list[until + 1];
-    return next && next.kind === 'gap' ? 'a gap follows, by which this code may be wrong' : 'what lay there is in doubt';
+    if (!next) return ''; // what follows is not at hand yet
+    return next.kind === 'gap' ? 'a gap follows, by which this code may be wrong' : 'what lay there is in doubt';
   }
 
   toggleCallers() {
