@@ -116,7 +116,7 @@ func harmCode(r *rand.Rand, b []byte, from, n int) {
 // them decoded before. Then an instruction, a verdict, a time or a note is another. The simulated
 // machine's traces and code are damaged.
 func TestSteady(t *testing.T) {
-	for seed := range uint64(testsize.Of(t, 40, 300)) {
+	for seed := range uint64(testsize.Of(t, 40, 200)) {
 		cfg, _ := drawShort(seed)
 		r := sim.Simulate(cfg)
 		rnd := rand.New(rand.NewPCG(seed, 11))
@@ -143,7 +143,7 @@ func TestSteady(t *testing.T) {
 func TestSteadyRecordings(t *testing.T) {
 	recs := []string{"ftrace", "kprobes", "nomitig-late", "tracepoints-coarse"}
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
-	for seed := range uint64(testsize.Of(t, 1, 8)) {
+	for seed := range uint64(testsize.Of(t, 1, 6)) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
 		rec := recs[seed%uint64(len(recs))]
 		dir := filepath.Join(t.TempDir(), "perf.data")

@@ -95,7 +95,7 @@ func spoil(r *rand.Rand, evs []event.Event, any func() uint64) []event.Event {
 // yet, and of one that has been there. Every third program is traced by the rules of ETMv4.
 func TestHistory(t *testing.T) {
 	seeds := []int{2899, 3403} // where walks differed once
-	for seed := range testsize.Of(t, 200, 2500, 40000) {
+	for seed := range testsize.Of(t, 200, 1200, 40000) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {
@@ -143,7 +143,7 @@ func TestHistory(t *testing.T) {
 // walker opened in the segment before. The clock is coarse, and the bounds of windows are small.
 func TestHistoryCuts(t *testing.T) {
 	trace := 0
-	for seed := range testsize.Of(t, 200, 2500, 25000) {
+	for seed := range testsize.Of(t, 200, 1200, 25000) {
 		m := newMachine(uint64(seed), 8+seed%120)
 		m.run(400 + seed%2000)
 		r := rand.New(rand.NewPCG(uint64(seed), 8))
