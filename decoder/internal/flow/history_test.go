@@ -88,6 +88,16 @@ func spoil(r *rand.Rand, evs []event.Event, any func() uint64) []event.Event {
 	return out
 }
 
+// walked is what w tells of evs.
+func walked(t *testing.T, w *Walker, evs []event.Event) (got claims) {
+	t.Helper()
+	src := events(slices.Clone(evs))
+	if err := w.Run(&src, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 // TestHistory would catch a walk that delivers something else because of what its walker did
 // before. That is what it holds of events that were used, which paths it knows, or where its
 // batches end. Then two runs with other numbers of workers differ. The code of random programs, and
@@ -116,22 +126,15 @@ func TestHistory(t *testing.T) {
 				m.text.bytes[r.IntN(len(m.text.bytes))] = []byte{0x90, 0xc3, 0xcc, 0xeb, 0x74, 0xfe}[r.IntN(6)]
 			}
 		}
-		walk := func(w *Walker, evs []event.Event) (got claims) {
-			src := events(slices.Clone(evs))
-			if err := w.Run(&src, &got); err != nil {
-				t.Fatal(err)
-			}
-			return got
-		}
 		slow := NewWalker(&m.text, NewCache(), cfg)
 		slow.careful = true
-		want := walk(slow, evs)
+		want := walked(t, slow, evs)
 		w := NewWalker(&m.text, NewCache(), cfg)
 		for k, pass := range append([]string{"as if new"}, thrice...) {
 			if k > 0 {
 				w.paths.misses = pathAfter
 			}
-			got := walk(w, evs)
+			got := walked(t, w, evs)
 			if d := got.differs(&want); d != "" {
 				t.Fatalf("seed %d, %s: %.3000s", seed, pass, d)
 			}
@@ -162,16 +165,9 @@ func TestHistoryCuts(t *testing.T) {
 		for i := range evs {
 			evs[i].Time = event.Time{Lo: max(evs[i].Time.Lo, wide+1) - wide, Hi: evs[i].Time.Hi + wide}
 		}
-		walk := func(w *Walker) (got claims) {
-			src := events(slices.Clone(evs))
-			if err := w.Run(&src, &got); err != nil {
-				t.Fatal(err)
-			}
-			return got
-		}
 		slow := NewWalker(&m.text, NewCache(), cfg)
 		slow.careful = true
-		want := walk(slow)
+		want := walked(t, slow, evs)
 		for _, c := range want.list {
 			if c.Verdict == Trace {
 				trace++
@@ -179,7 +175,7 @@ func TestHistoryCuts(t *testing.T) {
 		}
 		w := NewWalker(&m.text, NewCache(), cfg)
 		for _, pass := range append([]string{"as if new"}, thrice...) {
-			got := walk(w)
+			got := walked(t, w, evs)
 			if d := got.differs(&want); d != "" {
 				t.Fatalf("seed %d, %s: %.3000s", seed, pass, d)
 			}
