@@ -93,10 +93,11 @@ func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 // taken branch that the trace states by its address alone: at a site that is
 // being rewritten, beside one, and where more flows fit than are followed. In
 // others a TSTART or a failed transaction was taken for a synchronisation, with
-// old code fetched behind it. In the last a Q element hides the end of a
-// window.
+// old code fetched behind it. In 14272 a Q element hides the end of a
+// window. In the last a return by an address that was a guess went astray, and that
+// refuted the true version of code before it.
 func TestTruthHistoryETM(t *testing.T) {
-	for _, seed := range []uint64{9, 18, 34, 51, 63, 500018, 436, 564, 14272} {
+	for _, seed := range []uint64{9, 18, 34, 51, 63, 500018, 436, 564, 14272, 140873} {
 		s := scores{noBrute: true}
 		s.scoreETM(t, sim.SimulateA64(drawnA64(seed).WithETM()))
 		for _, m := range s.trouble {

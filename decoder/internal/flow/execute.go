@@ -374,7 +374,7 @@ func (x *executor) returns(t *thread, b *Block) status {
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.shadow = t.shadow || guess
+	t.doubt = t.doubt || guess
 	t.returnedByStack(ip)
 	t.bit()
 	t.ip = narrow(ip, t.mode)

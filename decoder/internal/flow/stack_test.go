@@ -1,6 +1,11 @@
 package flow
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // TestStackGuess would catch a return address that counts as sure although it was
 // pushed in a flow that may not be what ran. It would also catch a guess of one that
@@ -67,5 +72,36 @@ func TestGuessedReturn(t *testing.T) {
 	got := walk(t, text, syncAt(0x1000), bits("n"), to(0x1020), async(0x1022, 0x1050), bits("t"), async(0x1003, 0x1020), bits("n"), syncAt(0x1022), end())
 	if want := "0? 20? 50 51 2? 20"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestGuessedReturnRefutesItself would catch a cut that is taken out for where a return
+// by a guessed address led: the packets refute the address then, not the cut.
+func TestGuessedReturnRefutesItself(t *testing.T) {
+	for _, protocol := range []string{"PT", "ETMv4"} {
+		w := testWalker(code(map[int]string{0: "\xc3", 0x10: "\x90"}))
+		x := &w.exec
+		x.cfg.Rules = toyRules[protocol]
+		x.out.start(nil)
+		x.events.buf, x.events.drained = []event.Event{bits("n")}, true
+		th := &thread{ip: 0x1000, on: true}
+		th.stack.depth = 4
+		th.stack.Push(0x1010, nil)
+		th.stack.Doubt()
+		b := x.code.build(0, 0x1000, isa.Mode64, 0, 0, 1)
+		var st status
+		if th.bits, th.n = 1<<63, 1; protocol == "PT" {
+			st = x.returns(th, b)
+		} else {
+			th.n = 0
+			st = x.destination(th, b)
+		}
+		if st != moved || th.ip != 0x1010 {
+			t.Fatalf("%s: status %d at %#x", protocol, st, th.ip)
+		}
+		x.window.threads = []*thread{th, {on: true, ip: 0x1010}}
+		if !x.window.outlives(th, event.Mismatch) {
+			t.Errorf("%s: a cut is refuted by where a guess led", protocol)
+		}
 	}
 }

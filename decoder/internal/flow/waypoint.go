@@ -98,7 +98,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		}
 		t.returnedByStack(ip)
 		t.ip = ip
-		t.shadow = t.shadow || guess
+		t.doubt = t.doubt || guess
 		if call != nil {
 			t.mode = call.Mode
 		}
