@@ -206,6 +206,15 @@ func (o *writer) note(t *thread, n Note) {
 	o.spare.hold(t.tail, n.size())
 }
 
+// noteOf notes e in t's flow.
+func (o *writer) noteOf(t *thread, k NoteKind, e *event.Event, ip uint64) {
+	if t.tail == nil {
+		o.tracked(k, e, ip, t.space)
+		return
+	}
+	o.note(t, Note{Kind: k, Event: *e, IP: ip, Poke: -1})
+}
+
 // stampFor starts a stamp for e in t's flow, in which the flow goes on. By some rules e
 // may have been sent late: what follows began after the event before it.
 func (o *writer) stampFor(t *thread, e *event.Event) {
