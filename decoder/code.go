@@ -91,14 +91,17 @@ func (s learner) newCaches() map[reading]*flow.Cache {
 	return caches
 }
 
-// cachesOver returns empty caches of code that differs from below's where changed is true
-// (flow.Cache.Over).
-func cachesOver(below map[reading]*flow.Cache, changed func(addr, end uint64) bool) map[reading]*flow.Cache {
-	caches := map[reading]*flow.Cache{}
-	for r, c := range below {
-		caches[r] = c.Over(changed)
+// lay lays other code over that of caches where changed is true, and returns what lifts it
+// (flow.Cache.Lay).
+func lay(caches map[reading]*flow.Cache, changed func(addr, end uint64) bool) (lift func()) {
+	for _, c := range caches {
+		c.Lay(changed)
 	}
-	return caches
+	return func() {
+		for _, c := range caches {
+			c.Lift()
+		}
+	}
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.

@@ -25,7 +25,7 @@ type learned struct {
 	whole int   // decodings of all of the recording
 	room  int64 // bytes of trace that may still be decoded to try ideas
 
-	blocks map[reading]*flow.Cache // of the code as it was; no walker reads these
+	blocks map[reading]*flow.Cache // of the code as it was; trials lay ideas over it
 	passed passed
 }
 

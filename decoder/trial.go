@@ -30,8 +30,8 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		return t.out
 	}
 	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
-	x := &code{journal: c.journal, text: c.text, trial: &boot.Overlay{Text: c.text, Ideas: over}, confirmed: t.confirmed}
-	x.caches = cachesOver(s.learned.blocks, func(addr, end uint64) bool { return learn.Over(over).Overlap(addr, end) })
+	x := &code{journal: c.journal, text: c.text, trial: &boot.Overlay{Text: c.text, Ideas: over}, caches: s.learned.blocks, confirmed: t.confirmed}
+	defer lay(x.caches, learn.Over(over).Overlap)()
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
 	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil && !t.over {
