@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
@@ -23,6 +24,7 @@ type code struct {
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
 	confirmed func([]flow.Range, []flow.Stamp) error
+	asks      *trials.Code // of a decoding to learn from: what each job is asked; nil: nothing
 	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
 	rough     bool         // the code is another one throughout
 }
