@@ -2,7 +2,6 @@ package tables
 
 import (
 	"math"
-	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -13,6 +12,10 @@ type callTaker interface {
 	call(c *calls.Call) error
 }
 
+// callsPerGroup is how many rows a row group of calls has at most. It is more than those of other tables have:
+// dictionaries are a good part of the work.
+const callsPerGroup = 4 * rowsPerGroup
+
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
 	ids    *numbers // its number, by row
@@ -22,13 +25,16 @@ type key struct {
 }
 
 // numbers is a number for each row.
-type numbers [rowsPerGroup]uint16
+type numbers [callsPerGroup]uint16
+
+// maxNumbers is how many values of a column, or of a key, a row group may have before it takes the
+// calls that wait: numbers have 16 bits.
+const maxNumbers = 1<<16 - maxWaiting
 
 // The keys. Those behind numShared are a column each.
 const (
-	keyThread = iota
-	keyFunction
-	keyWay // entered, ended and verdict
+	keyFunction = iota
+	keyWay      // entered, ended and verdict
 	numShared
 )
 
@@ -36,6 +42,10 @@ const (
 const (
 	columnTime      = 0
 	columnTimeMax   = 1
+	columnStream    = 2
+	columnCPU       = 3
+	columnTID       = 4
+	columnComm      = 5
 	columnEnd       = 6
 	columnEndMax    = 7
 	columnCaller    = 11
@@ -48,7 +58,7 @@ const (
 )
 
 // shared is the keys of the other columns of calls.
-var shared = map[int]int{2: keyThread, 3: keyThread, 4: keyThread, 5: keyThread, 8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
+var shared = map[int]int{8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
 
 // numRaw is how many columns of calls wait in rawCall, and rawColumns which: times first.
 const (
@@ -58,22 +68,24 @@ const (
 
 var rawColumns = [...]int{columnTime, columnTimeMax, columnEnd, columnEndMax, columnCaller, columnDepth, columnTotal, columnSelf, columnInsns, columnSelfInsns}
 
+// maxWaiting is how many calls wait at most.
+const maxWaiting = 256
+
 // rawCall is the values of a call that are no key's.
 type rawCall [numRaw]uint64
 
 // callRows is what a row group of calls keeps besides columns. Calls wait until there are many. Then each
 // column takes theirs in a loop.
 type callRows struct {
-	raw       [256]rawCall
+	raw       [maxWaiting]rawCall
 	waiting   int // of raw
 	settled   int // rows before these
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
 	ways      [1 << 12]uint32 // the same, by wayOf
-	threads   map[ranIn]uint16
-	in        ranIn // of the row before
-	thread    uint16
+	in        ranIn           // of the row before
+	crowded   bool            // there is hardly a number left: no more rows
 }
 
 // ranIn is where and on whose behalf a call ran.
@@ -88,9 +100,9 @@ func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(
 
 // newCallRows makes room for a row group of calls.
 func newCallRows(columns []column) *callRows {
-	x := &callRows{columns: (*[numColumns]column)(columns), threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
+	x := &callRows{columns: (*[numColumns]column)(columns), keys: make([]key, numShared+len(columns))}
 	for i := range columns {
-		if Tables[tableCalls].Columns[i].Kind == Time {
+		if Tables[tableCalls].Columns[i].Kind == Time || i >= columnStream && i <= columnComm {
 			continue
 		}
 		k, ok := shared[i]
@@ -113,18 +125,16 @@ func (x *callRows) empty() {
 	}
 	clear(x.functions)
 	clear(x.ways[:])
-	clear(x.threads)
-	x.in = ranIn{}
+	x.in, x.crowded = ranIn{}, false
 }
 
 // call adds a call.
 func (g *rowGroup) call(c *calls.Call) {
-	x, i := g.calls, uint16(g.rows)
+	x, i := g.calls, g.rows
 	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
-		x.thread = g.threadOf(x.in)
+		x.comesFrom(i)
 	}
-	x.keys[keyThread].ids[i] = x.thread
 	if c.Function >= len(x.functions) || x.functions[c.Function] == 0 {
 		g.comesTo(c)
 	}
@@ -138,10 +148,9 @@ func (g *rowGroup) call(c *calls.Call) {
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	x.raw[x.waiting] = rawCall{
-		c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64),
-		c.From, uint64(c.Depth), total, self, c.Insns, c.Self,
-	}
+	raw := &x.raw[x.waiting] // a literal would be made aside and copied
+	raw[0], raw[1], raw[2], raw[3] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
+	raw[4], raw[5], raw[6], raw[7], raw[8], raw[9] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
 	if x.waiting++; x.waiting == len(x.raw) {
 		x.settle()
 	}
@@ -153,15 +162,18 @@ func (x *callRows) settle() {
 	for i, k := range rawColumns {
 		c := &x.columns[k]
 		if i < numRawTimes {
-			c.times = slices.Grow(c.times, len(raw))
-			for k := range raw {
-				c.times = append(c.times, raw[k][i])
-			}
+			c.times.takeRaw(raw, i)
 		} else {
 			c.have(c.ids[first:first+len(raw)], raw, i)
 		}
 	}
 	x.settled, x.waiting = first+len(raw), 0
+	for i := range x.columns {
+		x.crowded = x.crowded || x.columns[i].distinct() > maxNumbers
+	}
+	for i := range x.keys {
+		x.crowded = x.crowded || x.keys[i].known > maxNumbers
+	}
 }
 
 // have says which numbers c, of calls, has in rows: those at i of raw.
@@ -174,7 +186,7 @@ func (c *column) have(ids []uint16, raw []rawCall, i int) {
 		n := raw[k][i]
 		if at := n + 1; at < smallNumbers {
 			if id := small[at]; id > 0 {
-				ids[k] = uint16(id - 1)
+				ids[k] = id - 1
 				continue
 			}
 		}
@@ -205,14 +217,17 @@ func (g *rowGroup) adds(k int, values ...Value) uint16 {
 	return uint16(*n - 1)
 }
 
-// threadOf returns the number of a thread.
-func (g *rowGroup) threadOf(in ranIn) uint16 {
-	id, ok := g.calls.threads[in]
-	if !ok {
-		id = g.adds(keyThread, Value{S: in.stream.Name}, signed(in.stream.CPU), signed(in.tid), Value{S: in.comm})
-		g.calls.threads[in] = id
+// comesFrom notes where rows from one on come from.
+func (x *callRows) comesFrom(row int) {
+	for i, v := range [...]Value{{S: x.in.stream.Name}, signed(x.in.stream.CPU), signed(x.in.tid), {S: x.in.comm}} {
+		c := &x.columns[columnStream+i]
+		if id := uint32(0); c.kind == Text {
+			id = c.idOf(v.S)
+			c.changed(row, id)
+		} else {
+			c.changed(row, uint32(c.find(v.N)))
+		}
 	}
-	return id
 }
 
 // signed returns a value that is a number.
