@@ -60,7 +60,7 @@ const (
 // shared is the keys of the other columns of calls.
 var shared = map[int]int{8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
 
-// numRaw is how many columns of calls wait in rawCall, and rawColumns which: times first.
+// numRaw is how many columns of calls wait in callRows.raw, and rawColumns which: times first.
 const (
 	numRaw      = len(rawColumns)
 	numRawTimes = 4
@@ -71,15 +71,17 @@ var rawColumns = [...]int{columnTime, columnTimeMax, columnEnd, columnEndMax, co
 // maxWaiting is how many calls wait at most.
 const maxWaiting = 256
 
-// rawCall is the values of a call that are no key's.
-type rawCall [numRaw]uint64
+// waitingNumbers is what calls that wait have in a column. It is longer than that, as values of one call would
+// share a set of the processor's cache if it were a power of two.
+type waitingNumbers [maxWaiting + 8]uint64
 
 // callRows is what a row group of calls keeps besides columns. Calls wait until there are many. Then each
 // column takes theirs in a loop.
 type callRows struct {
-	raw       [maxWaiting]rawCall
-	waiting   int // of raw
-	settled   int // rows before these
+	raw       [numRaw]waitingNumbers
+	keyed     [numShared][maxWaiting]uint16 // numbers of the keys that columns share
+	waiting   int                           // of raw and keyed
+	settled   int                           // rows before these
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
@@ -130,44 +132,51 @@ func (x *callRows) empty() {
 
 // call adds a call.
 func (g *rowGroup) call(c *calls.Call) {
-	x, i := g.calls, g.rows
+	x := g.calls
 	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
-		x.comesFrom(i)
+		x.comesFrom(g.rows)
 	}
-	if c.Function >= len(x.functions) || x.functions[c.Function] == 0 {
+	f := c.Function
+	if f >= len(x.functions) || x.functions[f] == 0 {
 		g.comesTo(c)
 	}
-	x.keys[keyFunction].ids[i] = uint16(x.functions[c.Function] - 1)
 	way := &x.ways[wayOf(c)]
 	if *way == 0 {
 		*way = uint32(g.adds(keyWay, Value{S: c.How.String()}, Value{S: c.Ended.String()}, Value{S: c.Verdict.String()})) + 1
 	}
-	x.keys[keyWay].ids[i] = uint16(*way - 1)
+	i := x.waiting & (maxWaiting - 1)
+	x.keyed[keyFunction][i], x.keyed[keyWay][i] = uint16(x.functions[f]-1), uint16(*way-1)
 	total, self, ok := c.Took()
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	raw := &x.raw[x.waiting] // a literal would be made aside and copied
-	raw[0], raw[1], raw[2], raw[3] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
-	raw[4], raw[5], raw[6], raw[7], raw[8], raw[9] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
-	if x.waiting++; x.waiting == len(x.raw) {
+	raw := &x.raw
+	raw[0][i], raw[1][i], raw[2][i], raw[3][i] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
+	raw[4][i], raw[5][i], raw[6][i], raw[7][i], raw[8][i], raw[9][i] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
+	if x.waiting++; x.waiting == maxWaiting {
 		x.settle()
 	}
 }
 
 // settle gives the calls that wait to their columns.
 func (x *callRows) settle() {
-	raw, first := x.raw[:x.waiting], x.settled
+	first, end := x.settled, x.settled+x.waiting
 	for i, k := range rawColumns {
-		c := &x.columns[k]
-		if i < numRawTimes {
-			c.times.takeRaw(raw, i)
-		} else {
-			c.have(c.ids[first:first+len(raw)], raw, i)
+		c, raw := &x.columns[k], x.raw[i][:x.waiting]
+		switch {
+		case i < numRawTimes:
+			c.times.takeTimes(raw)
+		case c.kind == Addr:
+			c.haveAddresses(c.ids[first:end], raw)
+		default:
+			c.have(c.ids[first:end], raw)
 		}
 	}
-	x.settled, x.waiting = first+len(raw), 0
+	for k := range x.keyed {
+		copy(x.keys[k].ids[first:end], x.keyed[k][:])
+	}
+	x.settled, x.waiting = end, 0
 	for i := range x.columns {
 		x.crowded = x.crowded || x.columns[i].distinct() > maxNumbers
 	}
@@ -176,21 +185,32 @@ func (x *callRows) settle() {
 	}
 }
 
-// have says which numbers c, of calls, has in rows: those at i of raw.
-func (c *column) have(ids []uint16, raw []rawCall, i int) {
-	if len(ids) != len(raw) || i < 0 || i >= numRaw {
-		panic("tables: internal error: rows without room")
-	}
+// have says which numbers c, of calls, has in rows. Most are small.
+func (c *column) have(ids []uint16, values []uint64) {
 	small := c.small
-	for k := range raw {
-		n := raw[k][i]
-		if at := n + 1; at < smallNumbers {
-			if id := small[at]; id > 0 {
+	ids = ids[:len(values)]
+	for k, n := range values {
+		if n++; n < smallNumbers {
+			if id := small[n]; id > 0 {
 				ids[k] = id - 1
 				continue
 			}
 		}
+		ids[k] = c.find(n - 1)
+	}
+}
+
+// haveAddresses is have, where most are not small.
+func (c *column) haveAddresses(ids []uint16, values []uint64) {
+	numbers, slots := c.numbers, c.slots
+	ids = ids[:len(values)]
+	for k, n := range values {
+		if id := int(slots[hash(n, len(slots))]) - 1; id >= 0 && id < len(numbers) && numbers[id] == n {
+			ids[k] = uint16(id)
+			continue
+		}
 		ids[k] = c.find(n)
+		numbers, slots = c.numbers, c.slots
 	}
 }
 

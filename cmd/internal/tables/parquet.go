@@ -111,9 +111,15 @@ func (p *parquet) toFill(table int) *rowGroup {
 
 // call writes a row of calls.
 func (p *parquet) call(c *calls.Call) error {
-	g := p.toFill(tableCalls)
+	g := p.tables[tableCalls].filled
+	if g == nil {
+		g = p.toFill(tableCalls)
+	}
 	g.call(c)
-	return p.filled(g)
+	if g.rows++; g.rows < g.most && !g.calls.crowded {
+		return nil
+	}
+	return p.hands(g)
 }
 
 // Row writes a row. It is not one of calls.
@@ -130,17 +136,18 @@ func (p *parquet) Row(table int, row []Value) error {
 			c.takeNumber(g.rows, row[i].N)
 		}
 	}
-	return p.filled(g)
+	if g.rows++; g.rows < g.most {
+		return nil
+	}
+	return p.hands(g)
 }
 
-// filled notes that a row was added to g.
-func (p *parquet) filled(g *rowGroup) error {
-	if g.rows++; g.rows == g.most || g.calls != nil && g.calls.crowded {
-		p.full <- g
-		p.tables[g.table].filled = nil
-		if p.failed.Load() {
-			return errFailed
-		}
+// hands hands on g, to which no row is added any more.
+func (p *parquet) hands(g *rowGroup) error {
+	p.full <- g
+	p.tables[g.table].filled = nil
+	if p.failed.Load() {
+		return errFailed
 	}
 	return nil
 }

@@ -37,23 +37,23 @@ func (t *times) takeTime(ns uint64) {
 	}
 }
 
-// takeRaw adds the times of calls: those at i.
-func (t *times) takeRaw(raw []rawCall, i int) {
-	if t.rows == 0 && len(raw) > 0 {
-		t.takeTime(raw[0][i])
-		raw = raw[1:]
+// takeTimes adds the times of rows.
+func (t *times) takeTimes(list []uint64) {
+	if t.rows == 0 && len(list) > 0 {
+		t.takeTime(list[0])
+		list = list[1:]
 	}
-	t.rows += len(raw)
+	t.rows += len(list)
 	last := t.last
-	for len(raw) > 0 {
-		n := min(len(raw), timesPerBlock-t.waiting)
-		to := t.more[t.waiting : t.waiting+n]
-		for k := range to {
-			ns := raw[k][i]
+	for len(list) > 0 {
+		n := min(len(list), timesPerBlock-t.waiting)
+		from := list[:n]
+		to := t.more[t.waiting:][:len(from)]
+		for k, ns := range from {
 			to[k] = ns - last
 			last = ns
 		}
-		raw = raw[n:]
+		list = list[n:]
 		if t.waiting += n; t.waiting == timesPerBlock {
 			t.blocks, t.waiting = timesBlock(t.blocks, &t.more, t.waiting), 0
 		}
@@ -88,30 +88,51 @@ func timesBlock(b []byte, more *[timesPerBlock]uint64, n int) []byte {
 	at := len(b) - timesPerBlock/timesPerPart
 	for from := 0; from < n; from += timesPerPart {
 		part, all := (*[timesPerPart]uint64)(more[from:]), uint64(0)
-		for i, d := range part[:min(n-from, timesPerPart)] {
-			d -= uint64(least)
-			part[i] = d
-			all |= d
+		if n < from+timesPerPart {
+			for i := range part[n-from:] {
+				part[n-from+i] = uint64(least)
+			}
+		}
+		for i := 0; i < timesPerPart; i += 2 {
+			x, y := part[i]-uint64(least), part[i+1]-uint64(least)
+			part[i], part[i+1] = x, y
+			all |= x | y
 		}
 		w := bits.Len64(all)
 		if b[at] = byte(w); w > 0 {
-			if n < from+timesPerPart {
-				clear(part[n-from:])
-			}
-			b = timesPart(b, part, w)
+			b = timesPart(b, part, uint(w))
 		}
 		at++
 	}
 	return b
 }
 
-// timesPart appends numbers of w bits each, the lowest bits first.
-func timesPart(b []byte, list *[timesPerPart]uint64, w int) []byte {
+// timesPart appends numbers of w bits each, the lowest bits first, and writes over them. They are put together
+// by four, or by two, as far as a word has room for them.
+func timesPart(b []byte, list *[timesPerPart]uint64, w uint) []byte {
 	at := len(b)
-	b = slices.Grow(b, 4*w+8)[:at+4*w]
-	to := b[at : at+4*w+8]
-	word, n := uint64(0), 0 // bits that wait
-	for _, x := range list {
+	size := 4 * int(w)
+	b = slices.Grow(b, size+8)[:at+size]
+	to := b[at : at+size+8]
+	words := list[:]
+	switch {
+	case w <= 16:
+		words = words[:timesPerPart/4]
+		for i := range words {
+			x := (*[4]uint64)(list[4*i:])
+			words[i] = x[0] | x[1]<<(w&63) | x[2]<<(2*w&63) | x[3]<<(3*w&63)
+		}
+		w *= 4
+	case w <= 32:
+		words = words[:timesPerPart/2]
+		for i := range words {
+			x := (*[2]uint64)(list[2*i:])
+			words[i] = x[0] | x[1]<<(w&63)
+		}
+		w *= 2
+	}
+	word, n := uint64(0), uint(0) // bits that wait
+	for _, x := range words {
 		word |= x << (n & 63)
 		if n += w; n >= 64 {
 			binary.LittleEndian.PutUint64(to, word)
