@@ -181,11 +181,8 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 		return nil
 	}
 	x.tells(b)
-	for i := range b.Ranges {
+	for i := c.passed(b.Ranges); i < len(b.Ranges); i += 1 + c.passed(b.Ranges[i+1:]) {
 		r := &b.Ranges[i]
-		if k := r.Block; k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
-			continue // no poke touches it
-		}
 		near := &c.near[r.Block.Number%numNear]
 		if near.block != r.Block {
 			hits, known := c.hits[r.Block]
@@ -214,6 +211,22 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 		}
 	}
 	return nil
+}
+
+// passed counts the ranges at the beginning of list that execute no side of a poke, as far as that is
+// known at once. It calls nothing: so what the loop needs stays in registers.
+func (c *Crossings) passed(list []decoder.BatchRange) int {
+	near := (*[numNear]nearHits)(c.near)
+	for i := range list {
+		k := list[i].Block
+		if k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
+			continue // no poke touches it
+		}
+		if x := &near[k.Number%numNear]; x.block != k || x.hits != nil {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // executed takes hits of r's block.
