@@ -148,7 +148,15 @@ func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran
 			if r++; bringer < 0 {
 				r = end
 			}
-			for r < end { // the first one beyond the limit
+			for step := 1; r < end; step *= 2 { // the first one beyond the limit: mostly it is near
+				if h := min(r+step, end) - 1; m.before(limit, bringer, max(ln.key, c.Began(h, c.segs)), s) {
+					end = h
+					break
+				} else {
+					r = h + 1
+				}
+			}
+			for r < end {
 				if h := int(uint(r+end) / 2); m.before(limit, bringer, max(ln.key, c.Began(h, c.segs)), s) {
 					end = h
 				} else {
