@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -75,7 +74,7 @@ func opened(t testing.TB, c Config) *Session {
 // flowed gives the whole flow of s to sink, and returns sink.
 func flowed[S flow.Sink](t testing.TB, s *Session, sink S) S {
 	t.Helper()
-	if err := s.Flow(context.Background(), Query{}, sink); err != nil {
+	if err := s.Flow(t.Context(), Query{}, sink); err != nil {
 		t.Fatal(err)
 	}
 	return sink

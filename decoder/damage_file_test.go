@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -127,7 +126,7 @@ func bySegments(t *testing.T, fsys fs.FS, dir string, ran map[int32]*executed) (
 		}
 		p.segs, p.at = append(p.segs, segs), append(p.at, at)
 	}
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, p); err != nil {
+	if err := s.Flow(t.Context(), Query{Jobs: 1}, p); err != nil {
 		t.Fatal(err)
 	}
 	for i := range d.list {

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -235,7 +234,7 @@ func (sc *scenario) flow(t *testing.T, s *Session, q Query) (out []string) {
 	for _, st := range s.streams {
 		f.cpus = append(f.cpus, int(st.CPU))
 	}
-	if err := s.Flow(context.Background(), q, f); err != nil {
+	if err := s.Flow(t.Context(), q, f); err != nil {
 		t.Fatal(err)
 	}
 	for i := range f.cpus {

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -15,7 +14,7 @@ func TestUnknownCut(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "kernel-pokes-arm64", "repro")
 	s := opened(t, Config{Recording: filepath.Join(dir, "snapshot"), Events: filepath.Join(dir, "events.jsonl")})
 	got := prints{}
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+	if err := s.Flow(t.Context(), Query{Jobs: 1}, got); err != nil {
 		t.Fatal(err)
 	}
 	want := testsize.Executed(t, filepath.Join(dir, "truth.id10.ips.zst"))

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -104,7 +103,7 @@ func TestShared(t *testing.T) {
 		most   uint64
 	}{{false, 900}, {true, 580}} {
 		m := latest(0)
-		if err := s.Flow(context.Background(), Query{Bounds: c.bounds}, &m); err != nil {
+		if err := s.Flow(t.Context(), Query{Bounds: c.bounds}, &m); err != nil {
 			t.Fatal(err)
 		}
 		if uint64(m) != c.most {

@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"bytes"
-	"context"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -140,7 +139,7 @@ func TestVmlinuxArm(t *testing.T) {
 			}
 			s := opened(t, c)
 			got, sum := prints{}, newSums()
-			if err := s.Flow(context.Background(), Query{}, sinkFunc(func(b *Batch) error {
+			if err := s.Flow(t.Context(), Query{}, sinkFunc(func(b *Batch) error {
 				return errors.Join(sum.Flow(b), got.Flow(b))
 			})); err != nil {
 				t.Fatal(err)

@@ -81,7 +81,7 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 	if byTime := func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) }; !slices.IsSortedFunc(pokes, byTime) {
 		slices.SortStableFunc(pokes, byTime)
 	}
-	pokes, lost := withMarks(withoutRepeats(pokes), opt)
+	pokes, lost := withMarks(withoutRepeats(pokes, opt.Lost), opt)
 	n := len(pokes)
 	j := &Journal{
 		rules: r, pokes: pokes, slack: opt.Slack, lost: lost, opt: opt,
@@ -103,17 +103,23 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 // repeatGap is how far apart two records of one change may lie, ns. Each event that asks
 // for records gets one, with a time of its own. A change, its undoing and the change
 // again take longer: each waits for other CPUs, twice or more. By a scheme without a sync they
-// need not, so there only records of one time tell of one change.
+// need not, so there only records of one time tell of one change. Nor is it sure that nothing
+// was undone where records were lost in between.
 const repeatGap = 1000
 
 // withoutRepeats leaves out records that tell of a change which the newest record of that
-// address before has told of.
-func withoutRepeats(pokes []Poke) []Poke {
+// address before has told of. Records were lost in the times of lost.
+func withoutRepeats(pokes []Poke, lost []event.Time) []Poke {
+	lost = mergeTimes(lost, 0)
+	lossBetween := func(from, to uint64) bool {
+		i := sort.Search(len(lost), func(i int) bool { return lost[i].Hi >= from })
+		return from < to && i < len(lost) && lost[i].Lo <= to
+	}
 	newest := map[uint64]int{} // by address, of those kept: sites are far fewer than pokes
 	kept := 0
 	for i := range pokes {
 		p := &pokes[i]
-		if k, ok := newest[p.Addr]; ok && p.repeats(&pokes[k]) {
+		if k, ok := newest[p.Addr]; ok && p.repeats(&pokes[k]) && !lossBetween(pokes[k].Time, p.Time) {
 			continue
 		}
 		newest[p.Addr] = kept

@@ -96,18 +96,21 @@ func TestRepeats(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		pokes []Poke
-		want  int // records left
+		lost  []event.Time
+		want  int // records left, and marks of losses
 	}{
-		{"at one time", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, on)}, 1},
-		{"a moment later, thrice", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on), RecordedPoke(260, 0, at, off, on)}, 1},
-		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, 2},
-		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, 3},
-		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, 2},
-		{"without a sync, at one time", []Poke{loose(100), loose(100)}, 1},
-		{"without a sync, a moment later", []Poke{loose(100), loose(180)}, 2},
-		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, 2},
+		{"at one time", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, on)}, nil, 1},
+		{"a moment later, thrice", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on), RecordedPoke(260, 0, at, off, on)}, nil, 1},
+		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, nil, 2},
+		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, nil, 3},
+		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, nil, 2},
+		{"without a sync, at one time", []Poke{loose(100), loose(100)}, nil, 1},
+		{"without a sync, a moment later", []Poke{loose(100), loose(180)}, nil, 2},
+		{"records lost in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, []event.Time{{Lo: 120, Hi: 150}}, 4},
+		{"records lost before", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, []event.Time{{Lo: 20, Hi: 50}}, 3},
+		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, nil, 2},
 	} {
-		j, err := NewJournal(c.pokes)
+		j, err := NewJournalOf(c.pokes, JournalOptions{Lost: c.lost})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 
 // TestMulDiv holds mulDiv against big numbers. It would catch an overflow.
 func TestMulDiv(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
 	most := new(big.Int).SetUint64(unknown)
+	r := rand.New(rand.NewPCG(3, 4))
 	for range 200000 {
 		v, a, b := r.Uint64()>>r.IntN(64), r.Uint64()>>r.IntN(64), 1+r.Uint64()>>(1+r.IntN(63))
 		want := new(big.Int).Mul(new(big.Int).SetUint64(v), new(big.Int).SetUint64(a))

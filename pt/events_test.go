@@ -68,9 +68,8 @@ func whole(buf []byte) event.Segment {
 // show renders an event without its place and time.
 func show(e *event.Event) string {
 	var b strings.Builder
-	b.WriteString(e.Kind.String())
 	add := func(format string, v ...any) { fmt.Fprintf(&b, " "+format, v...) }
-	if e.Detail != 0 {
+	if b.WriteString(e.Kind.String()); e.Detail != 0 {
 		add("%v", e.Detail)
 	}
 	if e.Kind == event.Outcomes {

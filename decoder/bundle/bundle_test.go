@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -35,7 +34,7 @@ func said(t testing.TB, c decoder.Config, q decoder.Query) string {
 	}
 	defer s.Close()
 	var b strings.Builder
-	ctx := context.Background()
+	ctx := t.Context()
 	sums := map[int]io.Writer{}
 	n := 0
 	for r, err := range s.Ranges(ctx, q) {
@@ -80,7 +79,7 @@ func said(t testing.TB, c decoder.Config, q decoder.Query) string {
 // made makes a bundle of what c names and returns its bytes.
 func made(t testing.TB, c decoder.Config, o Options) []byte {
 	t.Helper()
-	b, err := Make(context.Background(), c, o)
+	b, err := Make(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,13 +200,13 @@ func TestTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := report.Check(context.Background(), s, decoder.Query{}, func(f *report.Finding) error {
+	if _, err := report.Check(t.Context(), s, decoder.Query{}, func(f *report.Finding) error {
 		t.Errorf("check of the cut one: %s", f.What)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Make(context.Background(), c, Options{From: 1, Until: 2}); err == nil {
+	if _, err := Make(t.Context(), c, Options{From: 1, Until: 2}); err == nil {
 		t.Error("a time without trace is no error")
 	}
 }
@@ -285,7 +284,7 @@ func secretsOf(t testing.TB, c decoder.Config) (list []string) {
 // are not what they should be.
 func FuzzOpen(f *testing.F) {
 	for _, o := range []Options{{}, {Anonymise: true}} {
-		b, err := Make(context.Background(), demo(), o)
+		b, err := Make(f.Context(), demo(), o)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -312,7 +311,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer s.Close()
-		if err := s.Flow(context.Background(), decoder.Query{Jobs: 1}, nobody{}); err != nil {
+		if err := s.Flow(t.Context(), decoder.Query{Jobs: 1}, nobody{}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 // TestQuickKsym holds quickKsym against parseKsym, on lines as kernels write them and on such
 // with bytes changed. It would catch a digit read wrong, and a byte taken for a digit.
 func TestQuickKsym(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
 	good, quick := 0, 0
+	r := rand.New(rand.NewPCG(1, 2))
 	for range 300_000 {
 		line := []byte(fmt.Sprintf("%016x %c sym_%x", r.Uint64()>>r.IntN(64), "tTdDaAwW "[r.IntN(9)], r.Uint32()>>r.IntN(32)))
 		if r.IntN(4) == 0 {

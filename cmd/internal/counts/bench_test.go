@@ -1,7 +1,6 @@
 package counts
 
 import (
-	"context"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -11,10 +10,9 @@ import (
 
 // BenchmarkCount decodes and counts a recording.
 func BenchmarkCount(b *testing.B) {
-	s, _ := recorded.Pokes(b, "tracepoints")
-	for b.Loop() {
+	for s, _ := recorded.Pokes(b, "tracepoints"); b.Loop(); {
 		c := New(s, &host.Filter{}, Options{})
-		if err := s.Flow(context.Background(), decoder.Query{}, c); err != nil {
+		if err := s.Flow(b.Context(), decoder.Query{}, c); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(c.Instructions.N), "insns")

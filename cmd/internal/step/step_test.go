@@ -14,8 +14,8 @@ import (
 // through a stream in small windows, forwards and backwards from several places, and
 // compares with what the session gives. It would also catch a window that decodes all.
 func TestWalk(t *testing.T) {
-	s, _ := recorded.Pokes(t, "kprobes")
 	const stream = 1
+	s, _ := recorded.Pokes(t, "kprobes")
 	var want []uint64
 	var times []uint64 // of each
 	for r, err := range s.Ranges(t.Context(), decoder.Query{Streams: []int{stream}, Bounds: true}) {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"fmt"
 	"net/http/httptest"
 	"path/filepath"
@@ -59,7 +58,7 @@ func TestPageCrossing(t *testing.T) {
 // trapped returns a change at which a CPU took a trap, and what pokes tells of that CPU.
 func trapped(t *testing.T, v *server) (poke int, x report.Crossing) {
 	t.Helper()
-	all, err := v.pokes.crossed(&request{Request: httptest.NewRequest("GET", "/api/poke?n=0", nil).WithContext(context.Background())})
+	all, err := v.pokes.crossed(&request{Request: httptest.NewRequest("GET", "/api/poke?n=0", nil).WithContext(t.Context())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,13 +34,15 @@ func (o *writer) rulesOut(t *thread, e *event.Event) bool {
 func (x *executor) interrupted(t *thread, e *event.Event) status {
 	t.notBefore(x.code.text, e)
 	x.out.stampOf(t, Stamp{Off: e.Off, Time: e.Time})
-	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
 	t.expect = 0
 	if t.on {
 		t.expect = t.ip
-		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
+		here := *e
+		here.Flags |= event.FlagHere
+		x.out.noteOf(t, NoteTrackOff, &here, t.ip)
+	} else {
+		x.out.noteOf(t, NoteTrackOff, e, 0)
 	}
-	x.out.note(t, n)
 	t.confirmed()
 	t.stack.Clear()
 	t.bits, t.n, t.fresh, t.on, t.lost = 0, 0, false, false, false

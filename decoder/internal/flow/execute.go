@@ -160,7 +160,7 @@ func (x *executor) pass(t *thread, e *event.Event) status {
 		t.mode = isa.Mode(e.Mode)
 	}
 	if e.Kind != event.Outcomes && e.Kind != event.Target {
-		x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+		x.out.noteOf(t, NoteEvent, e, e.IP)
 	}
 	if !t.lost {
 		t.use()
@@ -181,7 +181,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 		return x.interrupted(t, e)
 	case e.Kind == event.Enable, e.Kind == event.Sync && e.HasIP(), t.lost && states(e):
 		if e.Kind == event.AsyncDisable || e.Kind == event.Disable {
-			x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, Poke: -1})
+			x.out.noteOf(t, NoteTrackOff, e, 0)
 			t.on, t.lost = false, false
 			break
 		}
@@ -189,10 +189,10 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
-			x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1})
+			x.out.noteOf(t, NoteEvent, e, e.From)
 		}
 		if e.Kind == event.Enable {
-			x.out.note(t, Note{Kind: NoteTrackOn, Event: *e, IP: e.IP, Poke: -1})
+			x.out.noteOf(t, NoteTrackOn, e, e.IP)
 		}
 	case e.Kind == event.Trouble:
 		if !t.lost {
@@ -279,7 +279,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		if e.Kind == event.Sync {
 			t.stack.Clear()
 		} else {
-			x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+			x.out.noteOf(t, NoteEvent, e, e.IP)
 			if e.Detail == event.DetailPTWrite {
 				t.wrote = e.IP
 			}
@@ -305,7 +305,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		if b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi); x.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
 			x.emit(t, b, int(b.N))
 		}
-		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		x.out.noteOf(t, NoteTrackOff, e, e.From)
 		x.confirmIf(sure, t)
 		t.moves(e, x.cfg.Guests)
 		t.on = false

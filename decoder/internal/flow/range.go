@@ -2,6 +2,7 @@ package flow
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -130,6 +131,20 @@ type Batch struct {
 	// Onward is the block that the stream's flow goes on with directly behind the last range; nil
 	// where that is not known, or a note lies between.
 	Onward *Block
+}
+
+// event appends a note of e, of a flow in an address space, in place: a note is large. Another
+// may have been there.
+func (b *Batch) event(k NoteKind, e *event.Event, ip uint64, space uint32) {
+	at := len(b.Notes)
+	if at == cap(b.Notes) {
+		b.Notes = slices.Grow(b.Notes, 1)
+	}
+	b.Notes = b.Notes[:at+1]
+	n := &b.Notes[at]
+	n.At, n.Kind, n.Verdict, n.Trap, n.Poke, n.IP = len(b.Ranges), k, Certain, 0, -1, ip
+	n.Event, n.Gap, n.Others = *e, event.Gap{}, nil
+	n.Space, n.doubts, n.rough = space, false, false
 }
 
 // After returns the block that the flow went on with behind range i; nil where b does not say.

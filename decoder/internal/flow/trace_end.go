@@ -14,12 +14,13 @@ import (
 func (x *executor) left(t *thread, e *event.Event, from, to uint64) {
 	t.notBefore(x.code.text, e)
 	t.moves(e, x.cfg.Guests)
-	n := Note{Kind: NoteTrackOff, Event: *e, IP: from, Poke: -1}
-	if !e.HasIP() && to != 0 {
-		n.Event.IP = to
-		n.Event.Flags |= event.FlagIP
+	if off := *e; !e.HasIP() && to != 0 {
+		off.IP = to
+		off.Flags |= event.FlagIP
+		x.out.noteOf(t, NoteTrackOff, &off, from)
+	} else {
+		x.out.noteOf(t, NoteTrackOff, e, from)
 	}
-	x.out.note(t, n)
 	t.on = false
 	t.use()
 }

@@ -206,6 +206,16 @@ func (o *writer) note(t *thread, n Note) {
 	o.spare.hold(t.tail, n.size())
 }
 
+// noteOf notes e in t's flow.
+func (o *writer) noteOf(t *thread, k NoteKind, e *event.Event, ip uint64) {
+	if t.tail == nil {
+		o.batch.event(k, e, ip, noted(t.space))
+		o.flushNotes()
+		return
+	}
+	o.note(t, Note{Kind: k, Event: *e, IP: ip, Poke: -1})
+}
+
 // stampFor starts a stamp for e in t's flow, in which the flow goes on. By some rules e
 // may have been sent late: what follows began after the event before it.
 func (o *writer) stampFor(t *thread, e *event.Event) {
@@ -325,18 +335,4 @@ func noted(space uint32) uint32 {
 		return 0
 	}
 	return space
-}
-
-// tracked notes e, of a flow in an address space, in place: a note is large. Another may have been there.
-func (o *writer) tracked(k NoteKind, e *event.Event, ip uint64, space uint32) {
-	at := len(o.batch.Notes)
-	if at == cap(o.batch.Notes) {
-		o.batch.Notes = slices.Grow(o.batch.Notes, 1)
-	}
-	o.batch.Notes = o.batch.Notes[:at+1]
-	n := &o.batch.Notes[at]
-	n.At, n.Kind, n.Verdict, n.Trap, n.Poke, n.IP = len(o.batch.Ranges), k, Certain, 0, -1, ip
-	n.Event, n.Gap, n.Others = *e, event.Gap{}, nil
-	n.Space, n.doubts, n.rough = noted(space), false, false
-	o.flushNotes()
 }

@@ -1,7 +1,6 @@
 package bare
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -97,7 +96,7 @@ func TestBareETE(t *testing.T) {
 	}
 	defer s.Close()
 	d := digests{}
-	if err := s.Flow(context.Background(), decoder.Query{}, d); err != nil {
+	if err := s.Flow(t.Context(), decoder.Query{}, d); err != nil {
 		t.Fatal(err)
 	}
 	if d[0] == nil || !strings.Contains(string(golden), fmt.Sprintf("%x", d[0].Sum(nil))) || len(s.Warnings()) > 0 {
