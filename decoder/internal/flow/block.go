@@ -108,3 +108,8 @@ func (b *Block) through(ip uint64) (n int, next uint64, ok bool) {
 	}
 	return n, next, n > 0
 }
+
+// leadsAs reports whether b, a version of o, does the same to a flow as o.
+func (b *Block) leadsAs(o *Block) bool {
+	return b.N == o.N && b.End == o.End && b.lead == o.lead && b.Target == o.Target && b.Mode == o.Mode && b.Space == o.Space
+}

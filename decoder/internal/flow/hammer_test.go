@@ -1,8 +1,10 @@
 package flow
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -124,7 +126,9 @@ func TestPathKey(t *testing.T) {
 		{"too few addresses", func(*ask) {}, "b", nil},
 		{"a guess", func(*ask) {}, "a?b", nil},
 		{"a guess below", func(*ask) {}, "x?ab", p},
-		{"another block there", func(is *ask) { is.from = &Block{Addr: 0x1000} }, "ab", nil},
+		{"another version of the block", func(is *ask) { is.from = &Block{Addr: 0x1000} }, "ab", p},
+		{"one that leads elsewhere", func(is *ask) { is.from = &Block{Addr: 0x1000, lead: calls} }, "ab", nil},
+		{"another block", func(is *ask) { is.from = &Block{Addr: 0x1001} }, "ab", nil},
 		{"other outcomes", func(is *ask) { is.key-- }, "ab", nil},
 		{"more outcomes", func(is *ask) { is.key += 1 << pathBits }, "ab", nil},
 		{"another target", func(is *ask) { is.to = 0x2001 }, "ab", nil},
@@ -165,5 +169,90 @@ func TestPathAnew(t *testing.T) {
 	}
 	if last == 0 {
 		t.Error("no path holds for the last text")
+	}
+}
+
+// edgedText is a testText that knows how long its epochs last.
+type edgedText struct{ *testText }
+
+func (t edgedText) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) {
+	end := func(e event.Epoch) uint64 {
+		if int(e) < len(t.pokes) {
+			return t.pokes[e].time
+		}
+		return math.MaxUint64
+	}
+	return end(lo), end(hi)
+}
+
+// oldCode is a Sink that counts ranges of code that was gone at the event before they ran.
+type oldCode struct {
+	allTold
+	text edgedText
+	old  int
+}
+
+func (o *oldCode) Flow(b *Batch) error {
+	for _, r := range b.Ranges {
+		if at, _ := o.text.Epochs(b.Stamps[r.Stamp].Time); r.Block.Span.Until < at {
+			o.old++
+		}
+	}
+	return o.allTold.Flow(b)
+}
+
+// TestRenewedPaths would catch a path that leads as the code did before a change, which
+// does something else, and one that tells of code that is not there any more. The code of a loop
+// is changed again and again, to what does the same or not. The careful way is the twin. A walker
+// that reads other code must not take such paths either.
+func TestRenewedPaths(t *testing.T) {
+	nops := []string{"\x66\x90", "\x89\xc0", "\x90\x90"}              // nop, mov, two nops
+	jumps := []string{"\x75\xf4", "\x75\xf5", "\xeb\xf4", "\x74\xf4"} // jne 0, jne 1, jmp 0, je 0
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 6))
+		// nop, jne 8, jmp *rax; and at 8: one of nops, one of jumps, jmp *rax
+		text := edgedText{code(map[int]string{0: "\x90\x75\x05\xff\xe0", 8: nops[0] + jumps[0] + "\xff\xe0"})}
+		old := [2]string{nops[0], jumps[0]}
+		evs := events{at(0, 0, syncAt(0x1000))}
+		for i := range uint64(60) {
+			k, forms := 0, nops
+			if seed%2 == 1 && rnd.IntN(2) == 0 {
+				k, forms = 1, jumps
+			}
+			next := forms[rnd.IntN(len(forms))]
+			text.pokes = append(text.pokes, testPoke{0x1008 + 2*uint64(k), old[k], next, 1000 * (i + 1), int(i)})
+			old[k] = next
+			for k := range uint64(6) {
+				now := 1000*(i+1) + 100*(k+1)
+				evs = append(evs, at(now, now, bits(strings.Repeat("t", 5*(1+rnd.IntN(3)))+"n")), at(now, now, to(0x1000)))
+			}
+		}
+		evs = append(evs, end())
+		var got [2]oldCode
+		for i := range got {
+			w := testWalker(text)
+			w.careful, w.paths.misses = i == 1, pathAfter
+			got[i].text = text
+			for range 6 {
+				src := events(slices.Clone(evs))
+				if err := w.Run(&src, &got[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i == 0 && w.paths.n == 0 || got[i].old > 0 {
+				t.Errorf("seed %d: %d paths, %d ranges of old code", seed, w.paths.n, got[i].old)
+			}
+		}
+		if !slices.Equal(got[0].allTold, got[1].allTold) {
+			t.Errorf("seed %d: the fast way tells something else than the careful one", seed)
+		}
+	}
+	w, o := testWalker(code(map[int]string{0: "\x90\x75\xfd"})), testWalker(code(map[int]string{0: "\x90\x75\xfd"}))
+	w.paths.table, w.paths.seen = new([pathTable]uint16), new([pathSeen]uint32)
+	for range 2 {
+		w.paths.admit(1)
+	}
+	if UsePaths(o, w.paths); w.paths.n != 0 {
+		t.Error("paths over the blocks of one cache serve a walker of another")
 	}
 }

@@ -49,11 +49,42 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		}
 		// It led there in other code than there is now. Where the clock leaves open which
 		// code there is, no path holds for all of it.
+		if w.renewed(t, p) {
+			return p, to, n
+		}
 		if w.trace(t, p, &is, true); p.n == 0 {
 			return nil, nil, n
 		}
 	}
 	return p, to, n
+}
+
+// renewed replaces blocks of p whose code has changed since by what is there now. It
+// reports whether p holds so: all of that does to the flow what was there before.
+func (w *Walker) renewed(t *thread, p *path) bool {
+	if p.n == 0 {
+		return false
+	}
+	span := event.EveryEpoch
+	rs := p.first[:p.n]
+	for i := range rs {
+		b := rs[i].Block
+		if !b.Span.Has(t.lo) {
+			now := w.exec.code.block(t.space, b.Addr, t.mode, t.lo, t.hi)
+			if now == nil || !now.leadsAs(b) {
+				return false
+			}
+			for k := range p.call[:p.open] {
+				if p.call[k] == b {
+					p.call[k] = now
+				}
+			}
+			rs[i].Block, b = now, now
+		}
+		span = span.Intersect(b.Span)
+	}
+	p.span, p.from = span, rs[0].Block
+	return true
 }
 
 // tracer is what is known of a path while it is made.

@@ -68,6 +68,7 @@ const (
 
 // Paths keeps what a worker's walkers found to be walked often. It is used by one goroutine.
 type Paths struct {
+	cache *Cache             // that all blocks are of
 	table *[pathTable]uint16 // index in list, plus 1; 0: none
 	seen  *[pathSeen]uint32  // the hash of what was last missed there
 	list  []*[pathChunk]path
@@ -84,8 +85,8 @@ func (ps *Paths) nthPath(i int) *path { return &ps.list[i/pathChunk][i%pathChunk
 // pathOf returns the path that is asked for, with the return addresses of s, or nil, and the
 // hash of what was asked.
 func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
-	// By the number, not the address: versions of a block are others, and there may be many.
-	h = uint64(is.from.Number) ^ mathbits.RotateLeft64(is.key*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f
+	// By where the block is and leads: versions that do the same share a path.
+	h = is.from.Addr ^ mathbits.RotateLeft64(is.from.Target*0x9e6c63d0876a9a47, 41) ^ mathbits.RotateLeft64(is.key*0x9e3779b97f4a7c15, 32) ^ mathbits.RotateLeft64(is.to*0xff51afd7ed558ccd, 17) ^ is.back*0xa0761d6478bd642f
 	h *= 0xc4ceb9fe1a85ec53
 	h ^= h >> 32
 	if ps.table == nil {
@@ -97,7 +98,7 @@ func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
 			return nil, h
 		}
 		p = ps.nthPath(int(x) - 1)
-		if p.key == is.key && p.from == is.from && p.to == is.to && p.back == is.back && s.leadsTo(p) {
+		if p.key == is.key && p.to == is.to && p.back == is.back && (p.from == is.from || p.from.Addr == is.from.Addr && is.from.leadsAs(p.from)) && s.leadsTo(p) {
 			return p, h
 		}
 	}
@@ -111,9 +112,7 @@ func (ps *Paths) admit(h uint64) *path {
 		return nil
 	}
 	if ps.n == pathMost || ps.rooms.filled(pathRangesMost) {
-		clear(ps.table[:])
-		ps.n = 0
-		ps.rooms.vacate()
+		ps.forgetAll()
 	}
 	if ps.n == len(ps.list)*pathChunk {
 		ps.list = append(ps.list, new([pathChunk]path))
@@ -126,6 +125,26 @@ func (ps *Paths) admit(h uint64) *path {
 	p := ps.nthPath(ps.n - 1)
 	p.first, p.room = nil, 0
 	return p
+}
+
+// forgetAll forgets all paths, and keeps the memory.
+func (ps *Paths) forgetAll() {
+	if ps.table != nil {
+		clear(ps.table[:])
+	}
+	ps.n = 0
+	ps.rooms.vacate()
+}
+
+// uses has ps keep what was met in blocks of c alone.
+func (ps *Paths) uses(c *Cache) {
+	if ps.cache == c {
+		return
+	}
+	if ps.forgetAll(); ps.phrases != nil {
+		ps.phrases.startOver()
+	}
+	ps.cache = c
 }
 
 // stampAll gives all of rs the stamp s: four by four, which takes half of the time.

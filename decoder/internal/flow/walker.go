@@ -136,7 +136,7 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
 	}
-	w := &Walker{paths: new(Paths)}
+	w := &Walker{paths: &Paths{cache: c}}
 	w.exec.prepare(text, c, cfg)
 	w.t.stack.depth = isa.MaxStack
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
@@ -158,6 +158,7 @@ func UsePaths(w *Walker, p *Paths) {
 		p.countFor(w.exec.out.refer.tally)
 	}
 	w.paths = p
+	p.uses(w.exec.code.cache)
 }
 
 // Run walks one segment: all that src gives. What was executed goes to out in
