@@ -13,7 +13,8 @@ import (
 )
 
 // TestPageTells would catch keys and searches that do nothing and say nothing. It would catch a lane
-// that shows another instruction for a moment than the search for it, and a crowded mark that zooms.
+// that shows another instruction for a moment than the search for it, and a crowded mark that zooms. It
+// checks clicks on threads, too.
 func TestPageTells(t *testing.T) {
 	b := chromium.Open(t)
 	v := serveReal(t, manyPokes(t))
@@ -22,6 +23,8 @@ func TestPageTells(t *testing.T) {
 	}
 	b.Show(v.url())
 	b.Wait("the first picture", complete)
+	clicksThreads(t, b)
+	b.Press("Escape")
 	b.Press("g")
 	b.Wait("that there is no gap", noted("there is no gap on screen"))
 	b.Press("}")

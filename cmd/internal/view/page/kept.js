@@ -6,7 +6,7 @@ export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
   if (path === 'stack') throw new Error('the exported page has no stacks');
-  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList, counts: keptCounts}[path];
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, thread: keptThread, list: keptList, counts: keptCounts}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
   return answers[path];
@@ -73,6 +73,21 @@ function keptExecution(params) {
     const {time} = params;
     const hit = back ? list.findLast(({s, nth}) => s.time < time || s.time === time && nth < from) : list.find(({s, nth}) => s.time > time || s.time === time && nth > from);
     if (hit && (!best.step || (back ? hit.s.time >= best.step.time : hit.s.time < best.step.time))) best = {stream: Number(stream), step: hit.s, nth: hit.nth};
+  }
+  return best;
+}
+
+// keptThread finds the instruction of a thread that is nearest to a moment, as /api/thread does.
+function keptThread({tid, time, way}) {
+  let best = {stream: -1, step: null};
+  for (const [stream, {steps}] of Object.entries(answers.steps)) {
+    const own = steps.filter((s) => s.kind === 'insn' && s.tid === tid);
+    const last = way !== 'next' && own.findLast((s) => s.time <= time);
+    const next = way !== 'previous' && own.find((s) => s.time > time);
+    for (const step of [last, next].filter(Boolean)) {
+      const far = step.time > time ? step.time - time : Math.min(0, (step.until ?? step.time) - time);
+      if (!best.step || Math.abs(far) < Math.abs(best.far)) best = {stream: Number(stream), step, far};
+    }
   }
   return best;
 }
