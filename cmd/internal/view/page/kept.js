@@ -132,7 +132,8 @@ const text = (poke, side) => (poke[side] ? `${poke[side]} (${poke[`${side}_disas
 function keptSearch({q}) {
   const found = [];
   if (/^\d+\.\d+$/.test(q)) found.push({kind: 'time', label: q, time: moment(q)});
-  const number = q.replace(/^poke:/, '');
+  const number = q.replace(/^(poke[: ]|#)/, '');
+  const tid = q.replace(/^(thread|tid) /, '');
   for (const [addr, f] of Object.entries(answers.function)) {
     if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
   }
@@ -140,6 +141,9 @@ function keptSearch({q}) {
     if (String(p.index) === number || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
+  }
+  for (const l of answers.density.lanes) {
+    if (l.tid !== undefined && (String(l.tid) === tid || (l.comm || '').includes(q) || `${l.comm} ${l.tid}` === q)) found.push({kind: 'thread', label: `${l.comm || ''}, thread ${l.tid}`, tid: l.tid});
   }
   const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `all ${k.n} pokes of the kind ${q}`, of: `kind:${q}`}));
   return {query: q, found: [...kinds, ...found]};
