@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
@@ -23,6 +24,7 @@ type code struct {
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
 	confirmed func([]flow.Range, []flow.Stamp) error
+	asks      *trials.Code // of a decoding to learn from: what each job is asked; nil: nothing
 	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
 	rough     bool         // the code is another one throughout
 }
@@ -91,14 +93,17 @@ func (s learner) newCaches() map[reading]*flow.Cache {
 	return caches
 }
 
-// cachesOver returns empty caches of code that differs from below's where changed is true
-// (flow.Cache.Over).
-func cachesOver(below map[reading]*flow.Cache, changed func(addr, end uint64) bool) map[reading]*flow.Cache {
-	caches := map[reading]*flow.Cache{}
-	for r, c := range below {
-		caches[r] = c.Over(changed)
+// lay lays other code over that of caches where changed is true, and returns what lifts it
+// (flow.Cache.Lay).
+func lay(caches map[reading]*flow.Cache, changed func(addr, end uint64) bool) (lift func()) {
+	for _, c := range caches {
+		c.Lay(changed)
 	}
-	return caches
+	return func() {
+		for _, c := range caches {
+			c.Lift()
+		}
+	}
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.

@@ -25,6 +25,7 @@ type follower struct {
 	buf    []byte                          // of the segment, where it is read from a file
 	off    int64                           // of buf
 	tell   func(*flow.Contradiction) error // nil: nobody asks
+	watch  *flow.Watch                     // nil: the code has no places to watch
 }
 
 // newFollower returns a follower of st that reads c.
@@ -46,6 +47,10 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 			return f.tell(x)
 		}
 		return nil
+	}
+	if c.asks != nil && len(c.asks.Watch) > 0 {
+		f.watch = &flow.Watch{Places: c.asks.Watch}
+		cfg.Watch = f.watch
 	}
 	f.walker = flow.NewWalker(c.reads(), c.caches[s.reading(st)], cfg)
 	return f
@@ -175,6 +180,9 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	}
 	if f.code.either != nil {
 		to = f.code.either.Doubts(to, f.again)
+	}
+	if f.watch != nil {
+		to = f.watch.Sink(to)
 	}
 	err := f.walker.Run(f.begin(), to)
 	done()

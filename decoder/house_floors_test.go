@@ -65,6 +65,8 @@ var rooms = map[string]room{
 	"decoder/internal/buildtime": {floor: 2},
 	// What the trace says of a vmlinux's boot.
 	"decoder/internal/boot": {floor: 3},
+	// What else the code may be, asked of the trace.
+	"decoder/internal/trials": {floor: 3, only: []string{"decoder/internal/flow", "decoder/internal/learn", "kcore", "decoder/event", "decoder/isa"}},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.

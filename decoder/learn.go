@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -25,8 +25,10 @@ type learned struct {
 	whole int   // decodings of all of the recording
 	room  int64 // bytes of trace that may still be decoded to try ideas
 
-	blocks map[reading]*flow.Cache // of the code as it was; no walker reads these
-	passed passed
+	blocks  map[reading]*flow.Cache // of the code as it was; trials lay ideas over it
+	passed  passed
+	answers trials.Answers // of decodings of all of the recording
+	watch   []flow.Place   // that such a decoding watches
 }
 
 // passed is the last decoding of all of the recording that came to its end (learner.pass).
@@ -72,7 +74,9 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	}
 	c := s.code.Load()
 	s.learned.room, s.learned.blocks = leastRoom+s.size(), s.newCaches()
-	defer func() { s.learned.blocks, s.learned.passed = nil, passed{} }()
+	defer func() {
+		s.learned.blocks, s.learned.passed, s.learned.answers, s.learned.watch = nil, passed{}, trials.Answers{}, nil
+	}()
 	g := s.source(c).Generator()
 	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
@@ -117,6 +121,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			some.Add(&r.doubt[i])
 		}
 		before := s.decoded.Load()
+		s.learned.watch = trials.Watched(d)
 		insns, _, err := s.contradictions(ctx, c, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
 			return 0, err
@@ -141,6 +146,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		all, err := s.pass(ctx, list, r.q.Jobs, most)
 		return all.Len(), err
 	}
+	s.learned.watch = trials.Watched(d)
 	err = d.Settle(c.journal, met, left)
 	d.Place(s.source(c), nil)
 	return met, err
@@ -155,6 +161,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 		passes = defaultPasses
 	}
 	for n := 0; n < passes && len(d.Held) > 0; n++ {
+		s.learned.watch = trials.Watched(d)
 		all, err := s.pass(ctx, d.Held, jobs, math.MaxInt)
 		if err != nil {
 			return nil, 0, err
@@ -208,12 +215,13 @@ func (p *passed) is(c *code) bool { return p.code != nil && p.code.text.Text == 
 // contradict each other. It returns how many instructions of the kernel there were, and the run's
 // scratch. The error is errEnough where there are more than most.
 func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most int, to *learn.Gathered) (insns int, running chan *scratch, err error) {
-	if every == 1 {
-		s.learned.whole++
-	}
 	r := s.newRun(Query{Jobs: jobs})
 	plain := *c
 	plain.either = nil // what it leaves in doubt contradicts nothing
+	if every == 1 {
+		s.learned.whole++
+		plain.asks, r.answers = &trials.Code{Watch: s.learned.watch, Learned: c.learned}, &s.learned.answers
+	}
 	r.code, r.every = &plain, every
 	r.gather = func(v *learn.Visit) error {
 		if to.Add(v); to.Len() > most {
@@ -221,7 +229,7 @@ func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most 
 		}
 		return nil
 	}
-	var n boot.Insns
+	var n trials.Insns
 	err = r.flow(ctx, &n)
 	return int(n), r.running, err
 }

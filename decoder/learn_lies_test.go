@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/internal/boot"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -82,7 +82,7 @@ func (x *lie) learn(t *testing.T, o *original, c *learnedShare, seed int) {
 	s := o.reopened(t, cfg, x.change)
 	r := s.newRun(Query{Jobs: 1})
 	r.learns = true
-	err := r.flow(context.Background(), new(boot.Insns))
+	err := r.flow(context.Background(), new(trials.Insns))
 	s.Close()
 	c.sites++
 	if err != errContradicted {
@@ -91,7 +91,7 @@ func (x *lie) learn(t *testing.T, o *original, c *learnedShare, seed int) {
 	c.told++
 	s = o.reopened(t, o.config, x.change)
 	defer s.Close()
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, new(boot.Insns)); err != nil {
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, new(trials.Insns)); err != nil {
 		t.Fatal(err)
 	}
 	list := s.code.Load().learned

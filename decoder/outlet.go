@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
 // outlet is a Sink that hands a job's flow on in parts.
@@ -102,7 +103,7 @@ func cutFront(b *flow.Batch, n int) {
 
 // fellApart keeps where trace and code contradict each other.
 func (o *outlet) fellApart(x *flow.Contradiction) error {
-	if v, ok := boot.Visit(x, o.run.s.Kernel); ok {
+	if v, ok := trials.Visit(x, o.run.s.Kernel); ok {
 		o.part.visits = append(o.part.visits, v)
 	}
 	return nil

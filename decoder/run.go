@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
 // Query says which part of a recording's flow is wanted, and how. Its zero value asks
@@ -95,10 +96,11 @@ type run struct {
 	decode   decodes
 	progress struct{ done, total int64 }
 
-	learns bool                       // the flow ends, by errContradicted, at the first contradiction
-	doubt  []learn.Visit              // that ended it
-	every  int                        // of each lane's jobs, each so many one is decoded; 0: all
-	gather func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
+	learns  bool                       // the flow ends, by errContradicted, at the first contradiction
+	doubt   []learn.Visit              // that ended it
+	every   int                        // of each lane's jobs, each so many one is decoded; 0: all
+	gather  func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
+	answers *trials.Answers            // what jobs told before, and what those of this run tell; nil: nobody asks
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
@@ -207,6 +209,9 @@ func (r *run) inOrder(sink flow.Sink) error {
 		j := r.order[0]
 		ln := r.laneOf(j)
 		for p := range j.parts {
+			if r.answers != nil {
+				j.visits = append(j.visits, p.visits...)
+			}
 			if err := r.look(&p); err != nil {
 				return err
 			}
@@ -220,6 +225,9 @@ func (r *run) inOrder(sink flow.Sink) error {
 			}
 		}
 		r.order = r.order[1:]
+		if r.answers != nil && !j.known && j.err == nil {
+			r.answers.Keep(r.code.asks, j.place(), j.read, j.visits)
+		}
 		if err := r.over(ln, j); err != nil {
 			return err
 		}
@@ -272,6 +280,14 @@ func (r *run) start(ln *lane) {
 		r.order = append(r.order, j)
 	}
 	r.ahead++
+	if r.answers != nil {
+		var visits []learn.Visit
+		if visits, j.known = r.answers.Known(r.code.asks, j.place()); j.known {
+			j.parts <- portion{visits: visits}
+			close(j.parts)
+			return
+		}
+	}
 	select {
 	case r.todo <- j:
 	default:
@@ -334,7 +350,15 @@ func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done 
 		f.tell = o.fellApart
 	}
 	o.equip()
-	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { f.tell = nil; r.idle.put(f) }
+	if f.watch != nil {
+		f.watch.Met = 0
+	}
+	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() {
+		if f.tell = nil; f.watch != nil {
+			o.job.read = f.watch.Met
+		}
+		r.idle.put(f)
+	}
 }
 
 // recycle takes a batch that was delivered, for its memory. It took size bytes.

@@ -27,11 +27,12 @@ func (s *Session) learnBoot() {
 }
 
 // bootRuns decodes segments while it is learned what boot made of a vmlinux. The caches of
-// code hold blocks of what counts as settled: no walker reads them.
+// code hold blocks of what counts as settled, with those of a trial laid over them.
 type bootRuns struct {
 	s           *Session
 	code        *code
 	base, trial *bootTrial // of what counts as settled; under way: base, or of other code
+	lift        func()     // ends a trial of other code
 }
 
 // bootTrial decodes segments with one code. Its caches and followers serve all of them.
@@ -41,12 +42,9 @@ type bootTrial struct {
 	followers
 }
 
-// newTrial returns a trial of code that is another than what counts as settled where changed
-// is true.
-func (x *bootRuns) newTrial(changed func(addr, end uint64) bool) *bootTrial {
-	c := *x.code
-	c.caches = cachesOver(x.code.caches, changed)
-	return &bootTrial{code: &c, followers: followers{most: len(x.s.streams)}}
+// newTrial returns a trial of the code as it is now.
+func (x *bootRuns) newTrial() *bootTrial {
+	return &bootTrial{code: x.code, followers: followers{most: len(x.s.streams)}}
 }
 
 // Decode decodes a segment (boot.Decoder). A follower that was stopped may be in the midst of
@@ -66,8 +64,11 @@ func (t *bootTrial) keep(f *follower, err error) error {
 
 // Trial says where code is another than what counts as settled (boot.Decoder).
 func (x *bootRuns) Trial(changed func(addr, end uint64) bool) {
+	if x.trial != x.base {
+		x.lift()
+	}
 	if x.trial = x.base; changed != nil {
-		x.trial = x.newTrial(changed)
+		x.trial, x.lift = x.newTrial(), lay(x.code.caches, changed)
 	}
 }
 
@@ -76,7 +77,7 @@ func (x *bootRuns) Settled(changed func(addr, end uint64) bool) {
 	for _, c := range x.code.caches {
 		c.Drop(changed)
 	}
-	x.base = x.newTrial(func(uint64, uint64) bool { return false })
+	x.base = x.newTrial()
 	x.trial = x.base
 }
 

@@ -105,8 +105,8 @@ type Crossings struct {
 	Gaps    uint64           // stretches that could not be followed, in which more may lie
 	Shown   []shown          // by stream: what its trace tells of
 
-	seen  []map[int]*Crossing // by stream and poke
-	hits  map[*decoder.Block][]hit
+	seen  [][]*Crossing // by stream and poke; nil: none
+	hits  map[*decoder.Block]*[]hit
 	near  []nearHits           // by Block.Number: of blocks asked for last
 	sites map[[2]uint64]*poked // by where blocks begin and end
 	found [][2]uint64          // scratch
@@ -119,7 +119,9 @@ func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]C
 	by = map[int][]Crossing{}
 	for _, seen := range c.seen {
 		for i, x := range seen {
-			by[i] = append(by[i], *x)
+			if x != nil {
+				by[i] = append(by[i], *x)
+			}
 		}
 	}
 	return by, c.Gaps, err
@@ -129,12 +131,12 @@ func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]C
 // neither side is left out.
 func (c *Crossings) By(poke int) (list []Crossing) {
 	if len(c.hits) > 0 { // the flow has ended: what only helped to find is given back, and the blocks with it
-		c.hits, c.sites = map[*decoder.Block][]hit{}, map[[2]uint64]*poked{}
+		c.hits, c.sites = map[*decoder.Block]*[]hit{}, map[[2]uint64]*poked{}
 		clear(c.near)
 	}
 	for _, seen := range c.seen {
-		if x := seen[poke]; x != nil {
-			list = append(list, *x)
+		if poke < len(seen) && seen[poke] != nil {
+			list = append(list, *seen[poke])
 		}
 	}
 	return list
@@ -142,10 +144,10 @@ func (c *Crossings) By(poke int) (list []Crossing) {
 
 // begin makes room for the session's streams.
 func (c *Crossings) begin() {
-	c.hits, c.sites = map[*decoder.Block][]hit{}, map[[2]uint64]*poked{}
+	c.hits, c.sites = map[*decoder.Block]*[]hit{}, map[[2]uint64]*poked{}
 	c.near = make([]nearHits, numNear)
 	for _, st := range c.Session.Streams() {
-		c.seen = append(c.seen, map[int]*Crossing{})
+		c.seen = append(c.seen, nil)
 		c.Shown = append(c.Shown, shown{Own: st.Guest == c.Session.Meta().Guest && st.Executes()})
 	}
 }
@@ -160,10 +162,10 @@ type hit struct {
 // maxHits bounds the blocks of which the hits are kept.
 const maxHits = 1 << 13
 
-// nearHits is a block and its hits.
+// nearHits is a block and its hits; nil: it has none. There are many, so it is small.
 type nearHits struct {
 	block *decoder.Block
-	hits  []hit
+	hits  *[]hit
 }
 
 // numNear is how many blocks' hits are found without a search: a power of two.
@@ -179,11 +181,8 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 		return nil
 	}
 	x.tells(b)
-	for i := range b.Ranges {
+	for i := c.passed(b.Ranges); i < len(b.Ranges); i += 1 + c.passed(b.Ranges[i+1:]) {
 		r := &b.Ranges[i]
-		if k := r.Block; k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
-			continue // no poke touches it
-		}
 		near := &c.near[r.Block.Number%numNear]
 		if near.block != r.Block {
 			hits, known := c.hits[r.Block]
@@ -192,25 +191,8 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 			}
 			*near = nearHits{r.Block, hits}
 		}
-		for _, h := range near.hits {
-			if r.N < h.need {
-				continue
-			}
-			x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
-			if r.Either() {
-				x.Verdict = decoder.Ambiguous
-			}
-			k := c.of(b.Stream, h.poke)
-			if h.new {
-				k.New.add(x)
-			} else {
-				k.Old.add(x)
-			}
-			if p := c.threadAt(k, h.poke, x.Time); p != nil && h.new {
-				p.New++
-			} else if p != nil {
-				p.Old++
-			}
+		if near.hits != nil {
+			c.executed(b, r, *near.hits)
 		}
 	}
 	for i := range b.Notes {
@@ -231,14 +213,57 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 	return nil
 }
 
+// passed counts the ranges at the beginning of list that execute no side of a poke, as far as that is
+// known at once. It calls nothing: so what the loop needs stays in registers.
+func (c *Crossings) passed(list []decoder.BatchRange) int {
+	near := (*[numNear]nearHits)(c.near)
+	for i := range list {
+		k := list[i].Block
+		if k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 {
+			continue // no poke touches it
+		}
+		if x := &near[k.Number%numNear]; x.block != k || x.hits != nil {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// executed takes hits of r's block.
+func (c *Crossings) executed(b *decoder.Batch, r *decoder.BatchRange, hits []hit) {
+	for _, h := range hits {
+		if r.N < h.need {
+			continue
+		}
+		x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
+		if r.Either() {
+			x.Verdict = decoder.Ambiguous
+		}
+		k := c.of(b.Stream, h.poke)
+		if h.new {
+			k.New.add(x)
+		} else {
+			k.Old.add(x)
+		}
+		if p := c.threadAt(k, h.poke, x.Time); p != nil && h.new {
+			p.New++
+		} else if p != nil {
+			p.Old++
+		}
+	}
+}
+
 // of returns what is known of a stream and a poke.
 func (c *Crossings) of(stream, poke int) *Crossing {
-	k := c.seen[stream][poke]
-	if k == nil {
-		k = &Crossing{Stream: stream}
-		c.seen[stream][poke] = k
+	seen := &c.seen[stream]
+	if n := poke + 1 - len(*seen); n > 0 {
+		*seen = append(*seen, make([]*Crossing, n)...)
 	}
-	return k
+	k := &(*seen)[poke]
+	if *k == nil {
+		*k = &Crossing{Stream: stream}
+	}
+	return *k
 }
 
 // threadAt returns what is known of the thread that ran at t, nil where nobody asks for

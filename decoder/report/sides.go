@@ -50,10 +50,11 @@ func (c *Crossings) finds(i int) bool {
 	return true
 }
 
-// find returns and keeps which sides of which pokes b executes. Of each stretch, the last poke
+// find returns and keeps which sides of which pokes b executes, nil if none. Of each stretch, the last poke
 // before b's code may be one whose new text that is. The first one behind it may be one whose old
 // text it is.
-func (c *Crossings) find(b *decoder.Block) (list []hit) {
+func (c *Crossings) find(b *decoder.Block) *[]hit {
+	var list []hit
 	if len(c.hits) >= maxHits {
 		clear(c.hits)
 	}
@@ -72,8 +73,12 @@ func (c *Crossings) find(b *decoder.Block) (list []hit) {
 			list = append(list, hit{i, c.need(b, i), false})
 		}
 	}
-	c.hits[b] = list
-	return list
+	if len(list) == 0 {
+		c.hits[b] = nil
+	} else {
+		c.hits[b] = &list
+	}
+	return c.hits[b]
 }
 
 // need returns how many instructions b has, up to the first that lies on poke i.

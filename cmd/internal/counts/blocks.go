@@ -18,19 +18,36 @@ const maxTallies = 1 << 18
 
 // blocks counts ranges in a row, but no edges.
 func (c *Counter) blocks(t *Table, list []decoder.BatchRange) {
-	tallies, n := t.tallies, uint64(0)
+	for len(list) > 0 {
+		i, n := tallied(t.tallies, list)
+		c.Instructions.N += n
+		if i == len(list) {
+			return
+		}
+		c.Instructions.N += uint64(list[i].N)
+		c.block(t, &list[i])
+		list = list[i+1:]
+	}
+}
+
+// tallied counts the ranges at the beginning of list whose blocks have a tally, and which are all of it. It returns
+// how many these are, and their instructions. It calls nothing: so what the loop needs stays in registers.
+func tallied(tallies []tally, list []decoder.BatchRange) (i int, insns uint64) {
 	for i := range list {
 		r := &list[i]
 		b := r.Block
-		n += uint64(r.N)
-		if at := int(b.Number); at < len(tallies) && tallies[at].block == b && r.N == b.N && r.Verdict != decoder.Ambiguous {
-			tallies[at].n++
-			continue
+		at := int(b.Number)
+		if at >= len(tallies) {
+			return i, insns
 		}
-		c.block(t, r)
-		tallies = t.tallies
+		x := &tallies[at]
+		if x.block != b || r.N != b.N || r.Verdict == decoder.Ambiguous {
+			return i, insns
+		}
+		insns += uint64(r.N)
+		x.n++
 	}
-	c.Instructions.N += n
+	return len(list), insns
 }
 
 // block counts r, whose block has no tally, or which is not all of it, or ambiguous.

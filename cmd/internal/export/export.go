@@ -269,6 +269,7 @@ func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 // fanOut gives flow to several sinks.
 type fanOut struct {
 	counter *counts.Counter
+	tallied bool              // a sink counts this part's flow in the counter's place
 	crossed *report.Crossings // nil: no sink asks for it
 	// syscalls comes before the counter; nil: nobody asks for it
 	syscalls *syscalls
@@ -289,6 +290,7 @@ func (j *job) sinks(q decoder.Query, targets []target) (*fanOut, error) {
 	j.divide(&o)
 	j.counter = counts.New(j.session, j.filter, o)
 	all := &fanOut{counter: j.counter, syscalls: j.syscalls}
+	j.tallied = !o.Bare // the counter counts more
 	for _, t := range targets {
 		if err := all.begin(j, t); err != nil {
 			for _, out := range all.outs {
@@ -299,7 +301,7 @@ func (j *job) sinks(q decoder.Query, targets []target) (*fanOut, error) {
 			return nil, err
 		}
 	}
-	all.crossed = j.crossed
+	all.crossed, all.tallied = j.crossed, j.tallied && o.Bare
 	return all, nil
 }
 
@@ -329,8 +331,10 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 			return err
 		}
 	}
-	if err := a.counter.Flow(b); err != nil {
-		return err
+	if !a.tallied || b.Part != 0 {
+		if err := a.counter.Flow(b); err != nil {
+			return err
+		}
 	}
 	if a.crossed != nil && b.Part == 0 {
 		if err := a.crossed.Flow(b); err != nil {

@@ -52,6 +52,8 @@ type job struct {
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
+	// tallied says that a sink counts as the counter would, and adds it at the end.
+	tallied bool
 	// part is what is written of it, and partOf its name, while --per divides; nil: all of it.
 	part     *counts.Table
 	partOf   string

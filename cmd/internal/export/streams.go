@@ -3,6 +3,7 @@ package export
 import (
 	"io"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/perfetto"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
@@ -53,5 +54,17 @@ func (j *job) fill(enc tables.Encoder, err error) (host.Sink, error) {
 	if j.tables.Crossings() {
 		o.Crossed = j.crossings()
 	}
-	return tables.New(j.session, j.filter, enc, o), nil
+	if !j.tallied {
+		o.Counted = j.adds
+	}
+	k := tables.New(j.session, j.filter, enc, o)
+	j.tallied = j.tallied || k.Counts()
+	return k, nil
+}
+
+// adds adds what a sink counted to the job's counter.
+func (j *job) adds(c *counts.Counter) {
+	j.counter.Gaps += c.Gaps
+	j.counter.Instructions.N += c.Instructions.N
+	j.counter.Instructions.Ambiguous += c.Instructions.Ambiguous
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"math"
-	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -13,6 +12,10 @@ type callTaker interface {
 	call(c *calls.Call) error
 }
 
+// callsPerGroup is how many rows a row group of calls has at most. It is more than those of other tables have:
+// dictionaries are a good part of the work.
+const callsPerGroup = 4 * rowsPerGroup
+
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
 	ids    *numbers // its number, by row
@@ -22,13 +25,16 @@ type key struct {
 }
 
 // numbers is a number for each row.
-type numbers [rowsPerGroup]uint16
+type numbers [callsPerGroup]uint16
+
+// maxNumbers is how many values of a column, or of a key, a row group may have before it takes the
+// calls that wait: numbers have 16 bits.
+const maxNumbers = 1<<16 - maxWaiting
 
 // The keys. Those behind numShared are a column each.
 const (
-	keyThread = iota
-	keyFunction
-	keyWay // entered, ended and verdict
+	keyFunction = iota
+	keyWay      // entered, ended and verdict
 	numShared
 )
 
@@ -36,6 +42,10 @@ const (
 const (
 	columnTime      = 0
 	columnTimeMax   = 1
+	columnStream    = 2
+	columnCPU       = 3
+	columnTID       = 4
+	columnComm      = 5
 	columnEnd       = 6
 	columnEndMax    = 7
 	columnCaller    = 11
@@ -48,9 +58,9 @@ const (
 )
 
 // shared is the keys of the other columns of calls.
-var shared = map[int]int{2: keyThread, 3: keyThread, 4: keyThread, 5: keyThread, 8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
+var shared = map[int]int{8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
 
-// numRaw is how many columns of calls wait in rawCall, and rawColumns which: times first.
+// numRaw is how many columns of calls wait in callRows.raw, and rawColumns which: times first.
 const (
 	numRaw      = len(rawColumns)
 	numRawTimes = 4
@@ -58,22 +68,26 @@ const (
 
 var rawColumns = [...]int{columnTime, columnTimeMax, columnEnd, columnEndMax, columnCaller, columnDepth, columnTotal, columnSelf, columnInsns, columnSelfInsns}
 
-// rawCall is the values of a call that are no key's.
-type rawCall [numRaw]uint64
+// maxWaiting is how many calls wait at most.
+const maxWaiting = 256
+
+// waitingNumbers is what calls that wait have in a column. It is longer than that, as values of one call would
+// share a set of the processor's cache if it were a power of two.
+type waitingNumbers [maxWaiting + 8]uint64
 
 // callRows is what a row group of calls keeps besides columns. Calls wait until there are many. Then each
 // column takes theirs in a loop.
 type callRows struct {
-	raw       [256]rawCall
-	waiting   int // of raw
-	settled   int // rows before these
+	raw       [numRaw]waitingNumbers
+	keyed     [numShared][maxWaiting]uint16 // numbers of the keys that columns share
+	waiting   int                           // of raw and keyed
+	settled   int                           // rows before these
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
 	ways      [1 << 12]uint32 // the same, by wayOf
-	threads   map[ranIn]uint16
-	in        ranIn // of the row before
-	thread    uint16
+	in        ranIn           // of the row before
+	crowded   bool            // there is hardly a number left: no more rows
 }
 
 // ranIn is where and on whose behalf a call ran.
@@ -88,9 +102,9 @@ func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(
 
 // newCallRows makes room for a row group of calls.
 func newCallRows(columns []column) *callRows {
-	x := &callRows{columns: (*[numColumns]column)(columns), threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
+	x := &callRows{columns: (*[numColumns]column)(columns), keys: make([]key, numShared+len(columns))}
 	for i := range columns {
-		if Tables[tableCalls].Columns[i].Kind == Time {
+		if Tables[tableCalls].Columns[i].Kind == Time || i >= columnStream && i <= columnComm {
 			continue
 		}
 		k, ok := shared[i]
@@ -113,72 +127,90 @@ func (x *callRows) empty() {
 	}
 	clear(x.functions)
 	clear(x.ways[:])
-	clear(x.threads)
-	x.in = ranIn{}
+	x.in, x.crowded = ranIn{}, false
 }
 
 // call adds a call.
 func (g *rowGroup) call(c *calls.Call) {
-	x, i := g.calls, uint16(g.rows)
+	x := g.calls
 	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
-		x.thread = g.threadOf(x.in)
+		x.comesFrom(g.rows)
 	}
-	x.keys[keyThread].ids[i] = x.thread
-	if c.Function >= len(x.functions) || x.functions[c.Function] == 0 {
+	f := c.Function
+	if f >= len(x.functions) || x.functions[f] == 0 {
 		g.comesTo(c)
 	}
-	x.keys[keyFunction].ids[i] = uint16(x.functions[c.Function] - 1)
 	way := &x.ways[wayOf(c)]
 	if *way == 0 {
 		*way = uint32(g.adds(keyWay, Value{S: c.How.String()}, Value{S: c.Ended.String()}, Value{S: c.Verdict.String()})) + 1
 	}
-	x.keys[keyWay].ids[i] = uint16(*way - 1)
+	i := x.waiting & (maxWaiting - 1)
+	x.keyed[keyFunction][i], x.keyed[keyWay][i] = uint16(x.functions[f]-1), uint16(*way-1)
 	total, self, ok := c.Took()
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	x.raw[x.waiting] = rawCall{
-		c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64),
-		c.From, uint64(c.Depth), total, self, c.Insns, c.Self,
-	}
-	if x.waiting++; x.waiting == len(x.raw) {
+	raw := &x.raw
+	raw[0][i], raw[1][i], raw[2][i], raw[3][i] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
+	raw[4][i], raw[5][i], raw[6][i], raw[7][i], raw[8][i], raw[9][i] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
+	if x.waiting++; x.waiting == maxWaiting {
 		x.settle()
 	}
 }
 
 // settle gives the calls that wait to their columns.
 func (x *callRows) settle() {
-	raw, first := x.raw[:x.waiting], x.settled
+	first, end := x.settled, x.settled+x.waiting
 	for i, k := range rawColumns {
-		c := &x.columns[k]
-		if i < numRawTimes {
-			c.times = slices.Grow(c.times, len(raw))
-			for k := range raw {
-				c.times = append(c.times, raw[k][i])
-			}
-		} else {
-			c.have(c.ids[first:first+len(raw)], raw, i)
+		c, raw := &x.columns[k], x.raw[i][:x.waiting]
+		switch {
+		case i < numRawTimes:
+			c.times.takeTimes(raw)
+		case c.kind == Addr:
+			c.haveAddresses(c.ids[first:end], raw)
+		default:
+			c.have(c.ids[first:end], raw)
 		}
 	}
-	x.settled, x.waiting = first+len(raw), 0
+	for k := range x.keyed {
+		copy(x.keys[k].ids[first:end], x.keyed[k][:])
+	}
+	x.settled, x.waiting = end, 0
+	for i := range x.columns {
+		x.crowded = x.crowded || x.columns[i].distinct() > maxNumbers
+	}
+	for i := range x.keys {
+		x.crowded = x.crowded || x.keys[i].known > maxNumbers
+	}
 }
 
-// have says which numbers c, of calls, has in rows: those at i of raw.
-func (c *column) have(ids []uint16, raw []rawCall, i int) {
-	if len(ids) != len(raw) || i < 0 || i >= numRaw {
-		panic("tables: internal error: rows without room")
-	}
+// have says which numbers c, of calls, has in rows. Most are small.
+func (c *column) have(ids []uint16, values []uint64) {
 	small := c.small
-	for k := range raw {
-		n := raw[k][i]
-		if at := n + 1; at < smallNumbers {
-			if id := small[at]; id > 0 {
-				ids[k] = uint16(id - 1)
+	ids = ids[:len(values)]
+	for k, n := range values {
+		if n++; n < smallNumbers {
+			if id := small[n]; id > 0 {
+				ids[k] = id - 1
 				continue
 			}
 		}
+		ids[k] = c.find(n - 1)
+	}
+}
+
+// haveAddresses is have, where most are not small.
+func (c *column) haveAddresses(ids []uint16, values []uint64) {
+	numbers, slots := c.numbers, c.slots
+	ids = ids[:len(values)]
+	for k, n := range values {
+		if id := int(slots[hash(n, len(slots))]) - 1; id >= 0 && id < len(numbers) && numbers[id] == n {
+			ids[k] = uint16(id)
+			continue
+		}
 		ids[k] = c.find(n)
+		numbers, slots = c.numbers, c.slots
 	}
 }
 
@@ -205,14 +237,17 @@ func (g *rowGroup) adds(k int, values ...Value) uint16 {
 	return uint16(*n - 1)
 }
 
-// threadOf returns the number of a thread.
-func (g *rowGroup) threadOf(in ranIn) uint16 {
-	id, ok := g.calls.threads[in]
-	if !ok {
-		id = g.adds(keyThread, Value{S: in.stream.Name}, signed(in.stream.CPU), signed(in.tid), Value{S: in.comm})
-		g.calls.threads[in] = id
+// comesFrom notes where rows from one on come from.
+func (x *callRows) comesFrom(row int) {
+	for i, v := range [...]Value{{S: x.in.stream.Name}, signed(x.in.stream.CPU), signed(x.in.tid), {S: x.in.comm}} {
+		c := &x.columns[columnStream+i]
+		if id := uint32(0); c.kind == Text {
+			id = c.idOf(v.S)
+			c.changed(row, id)
+		} else {
+			c.changed(row, uint32(c.find(v.N)))
+		}
 	}
-	return id
 }
 
 // signed returns a value that is a number.

@@ -1,10 +1,13 @@
 package tables
 
 import (
+	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestCallColumns would catch a number of a column of calls that is another's in the schema, and
@@ -15,11 +18,11 @@ func TestCallColumns(t *testing.T) {
 		t.Fatalf("%d columns, want %d", len(columns), numColumns)
 	}
 	own := map[int]string{
-		columnTime: "time", columnTimeMax: "time_max", columnEnd: "end_time", columnEndMax: "end_time_max", columnCaller: "caller", columnDepth: "depth",
+		columnTime: "time", columnTimeMax: "time_max", columnStream: "stream", columnCPU: "cpu", columnTID: "tid", columnComm: "comm", columnEnd: "end_time", columnEndMax: "end_time_max", columnCaller: "caller", columnDepth: "depth",
 		columnTotal: "total", columnSelf: "self", columnInsns: "instructions", columnSelfInsns: "self_instructions",
 	}
 	keys := map[string]int{
-		"stream": keyThread, "cpu": keyThread, "tid": keyThread, "comm": keyThread, "function": keyFunction, "file": keyFunction, "addr": keyFunction,
+		"function": keyFunction, "file": keyFunction, "addr": keyFunction,
 		"entered": keyWay, "ended": keyWay, "verdict": keyWay,
 	}
 	for i, c := range columns {
@@ -56,6 +59,47 @@ func TestWayOf(t *testing.T) {
 				}
 				seen[n] = c
 			}
+		}
+	}
+}
+
+// TestCrowded would catch calls that are given another one's caller or time, in a row group that has more
+// callers than numbers have bits for.
+func TestCrowded(t *testing.T) {
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var x calls.Call
+	tree := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { x = *c }}
+	if err := s.Flow(t.Context(), decoder.Query{Merged: true}, sinkOf(tree.Flow)); err != nil {
+		t.Fatal(err)
+	}
+	only, _ := Choose("calls")
+	dir := t.TempDir()
+	enc, err := NewParquet(dir, only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100_000
+	for i := range uint64(n) {
+		x.From, x.End.Lo = 1<<40+i, 1000*i+i%7
+		if err := enc.(*parquet).call(&x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enc.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+	columns := readColumns(t, filepath.Join(dir, "calls.parquet"), tableCalls)
+	callers, ends := columns[columnCaller], columns[columnEnd]
+	if len(callers) != n || len(ends) != n {
+		t.Fatalf("%d callers and %d ends, want %d", len(callers), len(ends), n)
+	}
+	for i := range n {
+		if callers[i] != fmt.Sprintf("%#x", 1<<40+i) || ends[i] != fmt.Sprint(1000*i+i%7) {
+			t.Fatalf("row %d: %s, which ended at %s", i, callers[i], ends[i])
 		}
 	}
 }

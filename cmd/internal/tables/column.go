@@ -9,19 +9,19 @@ import (
 // column is a column of a row group that is filled: the rows whose value is not that of the row
 // before. Values have numbers, and stand in a dictionary.
 //
-// A column of calls has no changes: key says which rows have which value. One of times has
+// Most columns of calls have no changes: key says which rows have which value. One of times has
 // neither, nor a dictionary.
 type column struct {
 	kind    Kind
-	times   []uint64 // by row, in a column of times
-	last    Value    // of the row before
+	times   *times // nil: it is no column of times
+	last    Value  // of the row before
 	changes []change
 
 	// The dictionary of numbers. One more than its index is in small, where a number is small,
-	// else in slots by a hash.
+	// else in slots by a hash. So it is 0 for the last of 1<<16 numbers, behind which none is asked for.
 	numbers []uint64
-	small   *[smallNumbers]uint32
-	slots   []slot
+	small   *[smallNumbers]uint16
+	slots   []uint16
 
 	// The dictionary of texts as its page has it, their numbers, and those asked for last, by
 	// the hint that came with them.
@@ -38,14 +38,8 @@ type column struct {
 // change is a row, and the number of the value that it has, and those behind it.
 type change struct{ row, id uint32 }
 
-// slot is a number and one more than its index; 0: none is here.
-type slot struct {
-	n  uint64
-	id uint32
-}
-
 // smallNumbers is how many numbers are small, from -1 on.
-const smallNumbers = 4096
+const smallNumbers = 1024
 
 // hinted is a text that came with a hint.
 type hinted struct {
@@ -60,7 +54,10 @@ const hintBits = 12
 // forget empties c and keeps its memory.
 func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
-	c.lut, c.mixed, c.times = c.lut[:0], false, c.times[:0]
+	c.lut, c.mixed = c.lut[:0], false
+	if c.times != nil {
+		c.times.clears()
+	}
 	if c.small != nil {
 		clear(c.small[:])
 	}
@@ -81,31 +78,44 @@ func (c *column) distinct() int {
 func (c *column) begin(kind Kind) {
 	switch c.kind = kind; kind {
 	case Time:
+		c.times = new(times)
 	case Text:
 		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
 	default:
-		c.small = new([smallNumbers]uint32)
+		c.small = new([smallNumbers]uint16)
 		c.grow()
 	}
 }
 
 // changed notes that a row has the value with a number.
 func (c *column) changed(row int, id uint32) {
-	c.changes = append(c.changes, change{uint32(row), id})
+	if n := len(c.changes); n == 0 || c.changes[n-1].id != id {
+		c.changes = append(c.changes, change{uint32(row), id})
+	}
 }
 
-// expanded appends the numbers of the values of all rows to ids.
-func (c *column) expanded(ids []uint16, rows int) []uint16 {
+// runs appends the numbers of the values of all rows to b as RLE_DICTIONARY has them: the width, then
+// runs. The width is whole bytes. That is more than the numbers need, but zstd finds in them what came
+// before, and they need not be shifted. A run is one number that comes again and again, or numbers one
+// behind the other, up to a multiple of eight. It may write over scratch, and returns it.
+func (c *column) runs(b []byte, scratch []uint16, rows int) ([]byte, []uint16) {
+	width := widthOf(c.distinct())
+	b = append(b, byte(8*width))
+	scratch = scratch[:0]
 	for i, x := range c.changes {
-		end := rows
+		n := rows - int(x.row)
 		if i+1 < len(c.changes) {
-			end = int(c.changes[i+1].row)
+			n = int(c.changes[i+1].row) - int(x.row)
 		}
-		for range end - int(x.row) {
-			ids = append(ids, uint16(x.id))
+		for ; n > 0 && (len(scratch)%8 > 0 || n < 8); n-- {
+			scratch = append(scratch, uint16(x.id))
+		}
+		if n > 0 {
+			b = alikeRun(packed(b, scratch, width), uint16(x.id), n, width)
+			scratch = scratch[:0]
 		}
 	}
-	return ids
+	return packed(b, scratch, width), scratch
 }
 
 // hash returns where the search for n begins, in a table of so many slots: a power of two.
@@ -123,39 +133,39 @@ func (c *column) find(n uint64) uint16 {
 		id := &c.small[n+1]
 		if *id == 0 {
 			c.numbers = append(c.numbers, n)
-			*id = uint32(len(c.numbers))
+			*id = uint16(len(c.numbers))
 		}
-		return uint16(*id - 1)
+		return *id - 1
 	}
-	if 2*len(c.numbers) >= len(c.slots) {
+	numbers, slots, mask := c.numbers, c.slots, uint64(len(c.slots)-1)
+	i := hash(n, len(slots))
+	for ; slots[i&mask] != 0; i++ {
+		if id := slots[i&mask] - 1; numbers[id] == n {
+			return id
+		}
+	}
+	if 2*len(numbers) >= len(slots) {
 		c.grow()
+		return c.find(n)
 	}
-	mask := uint64(len(c.slots) - 1)
-	i := hash(n, len(c.slots))
-	for c.slots[i&mask].id != 0 && c.slots[i&mask].n != n {
-		i++
-	}
-	x := &c.slots[i&mask]
-	if x.id == 0 {
-		c.numbers = append(c.numbers, n)
-		*x = slot{n, uint32(len(c.numbers))}
-	}
-	return uint16(x.id - 1)
+	c.numbers = append(numbers, n)
+	slots[i&mask] = uint16(len(c.numbers))
+	return uint16(len(c.numbers) - 1)
 }
 
 // grow makes room for more numbers.
 func (c *column) grow() {
-	c.slots = make([]slot, max(64, 2*len(c.slots)))
+	c.slots = make([]uint16, max(64, 2*len(c.slots)))
 	mask := uint64(len(c.slots) - 1)
 	for id, n := range c.numbers {
 		if n+1 < smallNumbers {
 			continue
 		}
 		i := hash(n, len(c.slots))
-		for c.slots[i&mask].id != 0 {
+		for c.slots[i&mask] != 0 {
 			i++
 		}
-		c.slots[i&mask] = slot{n, uint32(id + 1)}
+		c.slots[i&mask] = uint16(id + 1)
 	}
 }
 
@@ -192,27 +202,6 @@ func (c *column) dictionary(b []byte) []byte {
 	return b
 }
 
-// packedNumbers appends n numbers to b as RLE_DICTIONARY has them: the width, then runs. The width is
-// whole bytes. That is more than the numbers need, but zstd finds in them what came before, and they
-// need not be shifted. A run is one number that comes again and again, or numbers one behind the
-// other, up to a multiple of eight.
-func packedNumbers(b []byte, ids []uint16, distinct int) []byte {
-	width := widthOf(distinct)
-	b = append(b, byte(8*width))
-	from := 0 // of those that come one behind the other
-	for i := 0; i < len(ids); {
-		n := alike(ids[i:])
-		if n < 8 {
-			i = min(i+8, len(ids))
-			continue
-		}
-		b = alikeRun(packed(b, ids[from:i], width), ids[i], n, width)
-		i += n
-		from = i
-	}
-	return packed(b, ids[from:], width)
-}
-
 // widthOf returns how many bytes a number has, of so many.
 func widthOf(distinct int) int {
 	if distinct > 1<<8 {
@@ -221,7 +210,7 @@ func widthOf(distinct int) int {
 	return 1
 }
 
-// keyed appends the numbers that c, of calls, has in so many rows, as packedNumbers does. They are
+// keyed appends the numbers that c, of calls, has in so many rows, as runs does. They are
 // one run. It may write over scratch, and returns it.
 func (c *column) keyed(b []byte, scratch []uint16, rows int) ([]byte, []uint16) {
 	distinct, ids := c.distinct(), c.ids[:rows]
@@ -257,15 +246,6 @@ func (c *column) mapped(list, ids []uint16) []uint16 {
 		list = append(list, c.lut[id])
 	}
 	return list
-}
-
-// alike returns how many of ids, from the first on, are the same.
-func alike(ids []uint16) int {
-	n := 1
-	for n < len(ids) && ids[n] == ids[0] {
-		n++
-	}
-	return n
 }
 
 // alikeRun appends a run of n times id.

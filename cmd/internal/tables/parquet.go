@@ -16,7 +16,7 @@ import (
 // that is full is written by another goroutine, while the next one fills.
 type parquet struct {
 	*files
-	most   int // rows of a row group; rowsPerGroup at most
+	most   int // rows of a row group; 0: as many as there is room for
 	tables [len(Tables)]parquetTable
 	full   chan *rowGroup
 	empty  [len(Tables)]chan *rowGroup // written
@@ -45,12 +45,13 @@ type parquetTable struct {
 type rowGroup struct {
 	table   int
 	rows    int
+	most    int // of rows
 	columns []column
 	calls   *callRows // nil: it is another table's
 	last    bool      // none follows
 }
 
-// rowsPerGroup is how many rows a row group has.
+// rowsPerGroup is how many rows a row group has at most, but for calls.
 const rowsPerGroup = 64 << 10
 
 // maxEmpty is how many row groups of a table are kept to be filled again.
@@ -79,7 +80,7 @@ func NewParquet(dir string, of Choice) (Encoder, error) {
 	if err != nil {
 		return nil, f.end(err)
 	}
-	p := &parquet{files: f, most: rowsPerGroup, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
+	p := &parquet{files: f, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
 	for i := range Tables {
 		if p.empty[i] = make(chan *rowGroup, maxEmpty); of[i] {
 			p.write(i, []byte(parquetMagic))
@@ -110,9 +111,15 @@ func (p *parquet) toFill(table int) *rowGroup {
 
 // call writes a row of calls.
 func (p *parquet) call(c *calls.Call) error {
-	g := p.toFill(tableCalls)
+	g := p.tables[tableCalls].filled
+	if g == nil {
+		g = p.toFill(tableCalls)
+	}
 	g.call(c)
-	return p.filled(g)
+	if g.rows++; g.rows < g.most && !g.calls.crowded {
+		return nil
+	}
+	return p.hands(g)
 }
 
 // Row writes a row. It is not one of calls.
@@ -120,7 +127,7 @@ func (p *parquet) Row(table int, row []Value) error {
 	g := p.toFill(table)
 	for i := range row {
 		if c := &g.columns[i]; c.kind == Time {
-			c.takeTime(row[i].N)
+			c.times.takeTime(row[i].N)
 		} else if c.kind == Text {
 			if row[i].S != c.last.S || g.rows == 0 {
 				c.takeText(g.rows, &row[i])
@@ -129,17 +136,18 @@ func (p *parquet) Row(table int, row []Value) error {
 			c.takeNumber(g.rows, row[i].N)
 		}
 	}
-	return p.filled(g)
+	if g.rows++; g.rows < g.most {
+		return nil
+	}
+	return p.hands(g)
 }
 
-// filled notes that a row was added to g.
-func (p *parquet) filled(g *rowGroup) error {
-	if g.rows++; g.rows == p.most {
-		p.full <- g
-		p.tables[g.table].filled = nil
-		if p.failed.Load() {
-			return errFailed
-		}
+// hands hands on g, to which no row is added any more.
+func (p *parquet) hands(g *rowGroup) error {
+	p.full <- g
+	p.tables[g.table].filled = nil
+	if p.failed.Load() {
+		return errFailed
 	}
 	return nil
 }
@@ -154,12 +162,15 @@ func (p *parquet) newGroup(table int) *rowGroup {
 		return g
 	default:
 	}
-	g := &rowGroup{table: table, columns: make([]column, len(Tables[table].Columns))}
+	g := &rowGroup{table: table, most: rowsPerGroup, columns: make([]column, len(Tables[table].Columns))}
 	for i := range g.columns {
 		g.columns[i].begin(Tables[table].Columns[i].Kind)
 	}
 	if table == tableCalls {
-		g.calls = newCallRows(g.columns)
+		g.calls, g.most = newCallRows(g.columns), callsPerGroup
+	}
+	if p.most > 0 {
+		g.most = p.most
 	}
 	return g
 }
@@ -268,11 +279,10 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 	k := c.key
 	switch {
 	case c.kind == Time:
-		p.data = timesPage(p.data[:0], c.times)
+		p.data = c.times.whole(p.data[:0])
 		return p.page(x.table, p.data, pageData, x.rows, encodingDelta)
 	case k == nil:
-		p.ids = c.expanded(p.ids[:0], x.rows)
-		p.data = packedNumbers(p.data[:0], p.ids, c.distinct())
+		p.data, p.ids = c.runs(p.data[:0], p.ids, x.rows)
 		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
 	case !c.mixed && len(k.packed) > 0:
 		p.write(x.table, k.packed)

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestPackedNumbers would catch numbers that are packed otherwise than Encodings.md has it ("Run Length
+// TestRuns would catch numbers that are packed otherwise than Encodings.md has it ("Run Length
 // Encoding / Bit-Packing Hybrid"). A run begins with twice its length, or with twice its eights and
 // one. It would also catch runs that are lost, or that begin in the
 // middle of eight.
-func TestPackedNumbers(t *testing.T) {
+func TestRuns(t *testing.T) {
 	for _, x := range []struct {
 		distinct int
 		ids      []uint16
@@ -28,7 +28,11 @@ func TestPackedNumbers(t *testing.T) {
 		{1000, append(slices.Repeat([]uint16{7}, 8), 999), []byte{16, 16, 7, 0, 3, 0xe7, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 	} {
 		b := bytes.Repeat([]byte{0xee}, 64)[:0] // what lies there is not what is packed
-		if got := packedNumbers(b, x.ids, x.distinct); !bytes.Equal(got, x.want) {
+		c := column{kind: Int, numbers: make([]uint64, x.distinct)}
+		for row, id := range x.ids {
+			c.changed(row, uint32(id))
+		}
+		if got, _ := c.runs(b, nil, len(x.ids)); !bytes.Equal(got, x.want) {
 			t.Errorf("%d of %d: got %x, want %x", x.ids, x.distinct, got, x.want)
 		}
 	}
@@ -71,7 +75,8 @@ func TestColumn(t *testing.T) {
 			if len(values) != c.distinct() {
 				t.Fatalf("%d values, %d in the dictionary", c.distinct(), len(values))
 			}
-			ids := c.expanded(nil, len(want))
+			page, _ := c.runs(nil, nil, len(want))
+			ids := readNumbers(t, page, len(want))
 			for i, v := range want {
 				if !text {
 					v.S = fmt.Sprint(v.N)

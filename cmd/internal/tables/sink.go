@@ -31,6 +31,7 @@ type Sink struct {
 type Options struct {
 	Choice  Choice
 	Crossed func(poke int) []report.Crossing // how CPUs crossed a change, asked at the end; nil: no crossings
+	Counted func(*counts.Counter)            // is told at the end of what was counted (Sink.Counts); nil: nobody asks
 }
 
 // New returns a sink that writes to enc.
@@ -45,12 +46,18 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	}
 	if c[tableCalls] {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
+		if o := &f.Options; k.calls != nil && o.From == 0 && o.Until == 0 && f.Given == "" {
+			k.tree.OnEnd = k.any
+		}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
 		k.counter = counts.New(s, f, counts.Options{CPUs: true, Blocks: true})
 	}
 	return k
 }
+
+// Counts reports whether instructions are counted, all of them: Options.Counted is going to be called.
+func (k *Sink) Counts() bool { return k.counter != nil && k.o.Counted != nil && !k.f.Options.Filters() }
 
 // Flow takes b.
 func (k *Sink) Flow(b *decoder.Batch) error {
@@ -160,16 +167,21 @@ func (k *Sink) take(r *rows.Row) error {
 	return nil
 }
 
-// call takes a call that has ended.
+// any takes a call that has ended, whichever it is. k.calls takes it as it is.
+func (k *Sink) any(c *calls.Call) {
+	if err := k.calls.call(c); err != nil {
+		k.Fail(err)
+	}
+}
+
+// call takes a call that has ended, if the filters let it pass.
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
 	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Given != "" && k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
 		return
 	}
 	if k.calls != nil {
-		if err := k.calls.call(c); err != nil {
-			k.Fail(err)
-		}
+		k.any(c)
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
@@ -228,6 +240,9 @@ func (k *Sink) Close() error {
 		k.ended(tableCalls, tableBranches, tableTraps, tableGaps, tableEvents)
 		if k.counter != nil {
 			k.executed()
+			if k.Counts() {
+				k.o.Counted(k.counter)
+			}
 		}
 		k.counter = nil
 		k.ended(tableBlocks, tableInstructions)

@@ -6,72 +6,133 @@ import (
 	"slices"
 )
 
-// Times go by what each is more than the one before (DELTA_BINARY_PACKED, Encodings.md of
-// parquet-format 2.10). Nearly all are new, so a dictionary of them would be as long as they are.
-
-// Of a page: values of a block, behind the first value, and of each part that has a width of its
-// own.
+// Of a page of times: values of a block, behind the first value, and of each part that has a width
+// of its own.
 const (
 	timesPerBlock = 128
 	timesPerPart  = 32
 )
 
-// takeTime adds the time of the next row, to a column of times.
-func (c *column) takeTime(ns uint64) { c.times = append(c.times, ns) }
+// times is the times of a row group's column. They go by what each is more than the one before
+// (DELTA_BINARY_PACKED, Encodings.md of parquet-format 2.10). Nearly all are new, so a dictionary of
+// them would be as long as they are. Blocks are packed as they fill, so that few times wait.
+type times struct {
+	rows        int
+	first, last uint64                // ns
+	more        [timesPerBlock]uint64 // what those that wait are more than the one before each
+	waiting     int                   // of more
+	blocks      []byte
+}
 
-// timesPage appends times as a page has them. There is one at least.
-func timesPage(b []byte, times []uint64) []byte {
+// takeTime adds the time of the next row, ns.
+func (t *times) takeTime(ns uint64) {
+	if t.rows++; t.rows == 1 {
+		t.first, t.last = ns, ns
+		return
+	}
+	t.more[t.waiting] = ns - t.last
+	t.last = ns
+	if t.waiting++; t.waiting == timesPerBlock {
+		t.blocks, t.waiting = timesBlock(t.blocks, &t.more, t.waiting), 0
+	}
+}
+
+// takeTimes adds the times of rows.
+func (t *times) takeTimes(list []uint64) {
+	if t.rows == 0 && len(list) > 0 {
+		t.takeTime(list[0])
+		list = list[1:]
+	}
+	t.rows += len(list)
+	last := t.last
+	for len(list) > 0 {
+		n := min(len(list), timesPerBlock-t.waiting)
+		from := list[:n]
+		to := t.more[t.waiting:][:len(from)]
+		for k, ns := range from {
+			to[k] = ns - last
+			last = ns
+		}
+		list = list[n:]
+		if t.waiting += n; t.waiting == timesPerBlock {
+			t.blocks, t.waiting = timesBlock(t.blocks, &t.more, t.waiting), 0
+		}
+	}
+	t.last = last
+}
+
+// whole appends the page of all times. There is one at least, and none follows.
+func (t *times) whole(b []byte) []byte {
 	b = binary.AppendUvarint(b, timesPerBlock)
 	b = binary.AppendUvarint(b, timesPerBlock/timesPerPart)
-	b = binary.AppendUvarint(b, uint64(len(times)))
-	b = binary.AppendVarint(b, int64(times[0]))
-	last := times[0]
-	for times = times[1:]; len(times) > 0; {
-		n := min(len(times), timesPerBlock)
-		b = timesBlock(b, last, times[:n])
-		last, times = times[n-1], times[n:]
+	b = binary.AppendUvarint(b, uint64(t.rows))
+	b = binary.AppendVarint(b, int64(t.first))
+	b = append(b, t.blocks...)
+	if t.waiting > 0 {
+		b, t.waiting = timesBlock(b, &t.more, t.waiting), 0
 	}
 	return b
 }
 
-// timesBlock appends a block of times behind last.
-func timesBlock(b []byte, last uint64, times []uint64) []byte {
-	var more [timesPerBlock]uint64 // what each is more than the one before
-	least := int64(times[0] - last)
-	for i, t := range times[:min(len(times), len(more))] {
-		d := t - last
-		more[i], last = d, t
-		if int64(d) < least {
-			least = int64(d)
-		}
+// clears empties t and keeps its memory.
+func (t *times) clears() { t.rows, t.waiting, t.blocks = 0, 0, t.blocks[:0] }
+
+// timesBlock appends a block of the first n of more, and writes over them.
+func timesBlock(b []byte, more *[timesPerBlock]uint64, n int) []byte {
+	least := int64(more[0])
+	for _, d := range more[:n] {
+		least = min(least, int64(d))
 	}
 	b = binary.AppendVarint(b, least)
 	b = append(b, 0, 0, 0, 0)
 	at := len(b) - timesPerBlock/timesPerPart
-	for n := 0; n < len(times); n += timesPerPart {
-		part, all := (*[timesPerPart]uint64)(more[n:]), uint64(0)
-		of := part[:min(len(times)-n, timesPerPart)]
-		for i, d := range of {
-			d -= uint64(least)
-			of[i] = d
-			all |= d
+	for from := 0; from < n; from += timesPerPart {
+		part, all := (*[timesPerPart]uint64)(more[from:]), uint64(0)
+		if n < from+timesPerPart {
+			for i := range part[n-from:] {
+				part[n-from+i] = uint64(least)
+			}
+		}
+		for i := 0; i < timesPerPart; i += 2 {
+			x, y := part[i]-uint64(least), part[i+1]-uint64(least)
+			part[i], part[i+1] = x, y
+			all |= x | y
 		}
 		w := bits.Len64(all)
 		if b[at] = byte(w); w > 0 {
-			b = timesPart(b, part, w)
+			b = timesPart(b, part, uint(w))
 		}
 		at++
 	}
 	return b
 }
 
-// timesPart appends numbers of w bits each, the lowest bits first.
-func timesPart(b []byte, list *[timesPerPart]uint64, w int) []byte {
+// timesPart appends numbers of w bits each, the lowest bits first, and writes over them. They are put together
+// by four, or by two, as far as a word has room for them.
+func timesPart(b []byte, list *[timesPerPart]uint64, w uint) []byte {
 	at := len(b)
-	b = slices.Grow(b, 4*w+8)[:at+4*w]
-	to := b[at : at+4*w+8]
-	word, n := uint64(0), 0 // bits that wait
-	for _, x := range list {
+	size := 4 * int(w)
+	b = slices.Grow(b, size+8)[:at+size]
+	to := b[at : at+size+8]
+	words := list[:]
+	switch {
+	case w <= 16:
+		words = words[:timesPerPart/4]
+		for i := range words {
+			x := (*[4]uint64)(list[4*i:])
+			words[i] = x[0] | x[1]<<(w&63) | x[2]<<(2*w&63) | x[3]<<(3*w&63)
+		}
+		w *= 4
+	case w <= 32:
+		words = words[:timesPerPart/2]
+		for i := range words {
+			x := (*[2]uint64)(list[2*i:])
+			words[i] = x[0] | x[1]<<(w&63)
+		}
+		w *= 2
+	}
+	word, n := uint64(0), uint(0) // bits that wait
+	for _, x := range words {
 		word |= x << (n & 63)
 		if n += w; n >= 64 {
 			binary.LittleEndian.PutUint64(to, word)

@@ -15,7 +15,7 @@ func TestTimesPage(t *testing.T) {
 	page := bytes.Repeat([]byte{0xee}, 1<<16)
 	check := func(list []uint64) {
 		t.Helper()
-		page = timesPage(page[:0], list)
+		page = pageOf(page[:0], list)
 		var want []int64
 		for _, x := range list {
 			want = append(want, int64(x))
@@ -37,7 +37,16 @@ func TestTimesPage(t *testing.T) {
 			check(list)
 		}
 	}
-	if got, want := timesPage(nil, []uint64{7, 5, 3, 1, 2, 3, 4, 5}), []byte{128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0}; !bytes.Equal(got, want) {
+	if got, want := pageOf(nil, []uint64{7, 5, 3, 1, 2, 3, 4, 5}), []byte{128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0}; !bytes.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
 	}
+}
+
+// pageOf returns the page of times.
+func pageOf(b []byte, list []uint64) []byte {
+	var t times
+	for _, ns := range list {
+		t.takeTime(ns)
+	}
+	return t.whole(b)
 }

@@ -23,7 +23,7 @@ type learner struct {
 	isa     isa.Decoder
 	by      Decoder
 	parts   []*part
-	blocks  map[*flow.Block]*blockFacts // of the trial under way
+	blocks  map[*flow.Block]*blockFacts // of the trial under way, of code that is not as by b.state
 	base    map[*flow.Block]*blockFacts // of code as it is by b.state
 	facts   map[factsKey]*blockFacts    // of code as it is by b.state
 	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
@@ -145,7 +145,6 @@ func (b *Kernel) given(c buildtime.Choice) bool { return b.settled[c] != "" && !
 func (l *learner) settled(list []*buildtime.Group) {
 	l.facts, l.differs, l.apart = map[factsKey]*blockFacts{}, map[pair]bool{}, map[pair]bool{}
 	l.base = map[*flow.Block]*blockFacts{}
-	l.blocks = l.base
 	was := l.ranges(list)
 	l.by.Settled(func(addr, end uint64) bool { return overlap(was, addr, end) })
 }

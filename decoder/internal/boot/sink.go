@@ -229,10 +229,16 @@ func (k *sink) count(bad int) {
 
 // weigh counts what a range says for and against the code.
 func (k *sink) weigh(r *flow.Range) {
-	x := k.l.blocks[r.Block]
+	x := k.l.base[r.Block]
 	if x == nil {
-		x = k.l.factsOf(r.Block)
-		k.l.blocks[r.Block] = x
+		x = k.l.blocks[r.Block]
+	}
+	if x == nil {
+		if x = k.l.factsOf(r.Block); x.other {
+			k.l.blocks[r.Block] = x
+		} else {
+			k.l.base[r.Block] = x
+		}
 	}
 	k.watch(x, r.Block.Addr, r.Block.End)
 	k.returns(r, x)

@@ -59,7 +59,7 @@ func (l *learner) trial(x variant, parts []*part, most int, to func(*part, outco
 		}
 	}
 	l.b.apply(list, l.b.state)
-	l.changed, l.blocks, l.watched = nil, l.base, nil
+	l.changed, l.blocks, l.watched = nil, nil, nil
 	l.by.Trial(nil)
 }
 

@@ -160,6 +160,9 @@ const mostBlocks = 1 << 15
 
 // sitesOf returns the site that each instruction of a block has a byte of; nil if none has.
 func (k *ranAs) sitesOf(b *flow.Block) []*site {
+	if s := k.d.sites; b.End <= s[0].addr || b.Addr > s[len(s)-1].last {
+		return nil
+	}
 	list, ok := k.sites[b]
 	if ok {
 		return list

@@ -22,8 +22,7 @@ type Cache struct {
 	}
 	numbers atomic.Uint32 // for blocks to come
 
-	below *Cache // see Over
-	other func(addr, end uint64) bool
+	laid laid
 }
 
 // The versions of a block are a binary search tree by span, each node of which
@@ -106,13 +105,6 @@ func (c *Cache) find(k key, at event.Epoch) *Block {
 	s.RLock()
 	b, _ := s.m[k].version(at)
 	s.RUnlock()
-	if b == nil && c.below != nil {
-		if b = c.below.find(k, at); b != nil && c.differs(b) {
-			return nil
-		} else if b != nil {
-			b = c.add(k, b.alone())
-		}
-	}
 	return b
 }
 
@@ -125,43 +117,9 @@ func (c *Cache) add(k key, b *Block) *Block {
 	root, same := s.m[k].insert(b)
 	if s.m[k] = root; same == b {
 		b.Number = c.numbers.Add(1)
-	}
-	if c.below != nil && !c.differs(b) {
-		c.below.add(k, b.alone())
-	}
-	return same
-}
-
-// Over returns an empty cache of code that differs from c's in the ranges [addr, end) for
-// which other is true of a byte. It takes other blocks from c, and adds them to c: no walker may
-// read c.
-func (c *Cache) Over(other func(addr, end uint64) bool) *Cache {
-	x := NewCache()
-	x.below, x.other = c, other
-	return x
-}
-
-// Drop takes out of c what other is true of, as in Over. No walker may read c.
-func (c *Cache) Drop(other func(addr, end uint64) bool) {
-	d := Cache{other: other}
-	for i := range c.shard {
-		for k, b := range c.shard[i].m {
-			if d.differs(b) {
-				delete(c.shard[i].m, k)
-			}
+		if c.laid.list != nil {
+			c.laid.list = append(c.laid.list, entryOf(k, b))
 		}
 	}
-}
-
-// mostInsn is how long an instruction is at most, bytes, of any instruction set.
-const mostInsn = 15
-
-// differs reports whether b may be read from other code than the cache below holds. What ends a block
-// may be an instruction that is none.
-func (c *Cache) differs(b *Block) bool { return c.other(b.Addr, b.End+mostInsn) }
-
-// alone returns a copy of b that leads to no block.
-func (b *Block) alone() *Block {
-	return &Block{Addr: b.Addr, End: b.End, Target: b.Target, Span: b.Span, N: b.N, Class: b.Class, Flags: b.Flags, Mode: b.Mode,
-		last: b.last, Stop: b.Stop, lead: b.lead, Space: b.Space, Number: b.Number, Lens: b.Lens, spaceAt: b.spaceAt}
+	return same
 }

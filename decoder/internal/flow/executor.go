@@ -28,6 +28,7 @@ type executor struct {
 func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.cfg = cfg
 	x.code = newReader(text, c, cfg.ISA, &x.cfg.Rules, cfg.Kernel)
+	x.code.watch = cfg.Watch
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}, late: cfg.Rules.Waypoints.Has(isa.JumpInd)}
 	x.out.wait = unconfirmed{most: cfg.MaxUnconfirmed, spare: cfg.Spare, told: cfg.Rules.Returns == isa.ReturnsByTarget, contradicted: cfg.Contradicted, confirmed: cfg.Confirmed, rough: rough{on: cfg.Rough}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}

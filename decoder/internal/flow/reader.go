@@ -14,6 +14,7 @@ type reader struct {
 	cache  *Cache
 	table  *[1 << tableBits]*Block // of the cache's blocks, those last used
 	reads  map[readKey]*Block
+	watch  *Watch // nil: nobody asks what is read
 }
 
 // tableBits is log2 of the private table's entries.
@@ -51,6 +52,9 @@ func (c *reader) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 		}
 		*slot = b
 	}
+	if c.watch != nil {
+		c.watch.read(addr, b.End+mostInsn)
+	}
 	if lo < b.Span.From || hi >= b.Span.Until {
 		return nil
 	}
@@ -82,11 +86,13 @@ func (c *reader) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, lim
 		b.Number = c.cache.numbers.Add(1)
 		c.reads[k] = b
 	}
+	c.watch.read(addr, b.End+mostInsn)
 	return b
 }
 
 // insn reads the instruction at ip as of epoch at.
 func (c *reader) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bool) {
+	c.watch.read(ip, ip+mostInsn)
 	n, _ := c.text.Fetch(c.buf[:c.dec.MaxLen()], 0, ip, at)
 	ok = c.dec.Decode(&c.in, c.buf[:n], ip, m) == isa.OK
 	return c.in, ok

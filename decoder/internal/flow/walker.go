@@ -81,6 +81,9 @@ type Config struct {
 	// Brief says that walks are short and few: what they pass is not kept to be known again.
 	Brief bool
 
+	// Watch is told what code is read that may not be executed. nil: nobody asks.
+	Watch *Watch
+
 	// Spare is a pool of *Batch that walkers may share. nil: w has its own.
 	Spare *sync.Pool
 

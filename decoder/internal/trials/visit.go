@@ -1,4 +1,4 @@
-package boot
+package trials
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"

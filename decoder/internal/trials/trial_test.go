@@ -1,4 +1,4 @@
-package decoder
+package trials
 
 import (
 	"testing"
@@ -25,10 +25,10 @@ func TestToldAtOnce(t *testing.T) {
 	}
 	list = append(list, block(0x4000, 1, isa.Return), block(0x1001, 1, isa.Jump))
 	run := func(most int) (o learn.Outcome) {
-		tr := &trial{v: &learn.Visit{}, switches: 1}
+		tr := &Trial{V: &learn.Visit{}, Switches: 1}
 		for i := 0; i < len(list); i += most {
-			if err := tr.confirmed(list[i:min(i+most, len(list))], []flow.Stamp{{Off: 1}}); err != nil {
-				return tr.out
+			if err := tr.Confirmed(list[i:min(i+most, len(list))], []flow.Stamp{{Off: 1}}); err != nil {
+				return tr.Out
 			}
 		}
 		t.Fatalf("%d ranges at once: the trial never ends", most)
