@@ -3,6 +3,7 @@ package decoder
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -142,22 +143,22 @@ func (ln *lane) opens() {
 func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran bool) {
 	c := ln.head[0]
 	p = c.pieces[0]
-	from, n := p.ranges[0], p.notes[1]
+	r, n := p.ranges[0], p.notes[1]
 	if ran = p.ran(); ran {
-		from++
+		r++
 	}
 	beyond := func(key uint64) bool { return bringer >= 0 && m.before(limit, bringer, max(ln.key, key), s) }
 	// A note is not later than the range behind it. So it goes with that.
 	end := len(c.Ranges)
-	if r := from; r < end && beyond(c.Began(end-1, c.segs)) {
-		for r < end { // the first one beyond the limit
-			if h := int(uint(r+end) / 2); beyond(c.Began(h, c.segs)) {
-				end = h
-			} else {
-				r = h + 1
-			}
+	for step := 1; r < end; step *= 2 { // the first one beyond the limit: mostly it is near
+		h := min(r+step, end) - 1
+		if beyond(c.Began(h, c.segs)) {
+			end = h
+			break
 		}
+		r = h + 1
 	}
+	end = r + sort.Search(end-r, func(k int) bool { return beyond(c.Began(r+k, c.segs)) })
 	if p.ranges[1] = end; end > p.ranges[0] {
 		ln.key, ran = max(ln.key, c.Began(end-1, c.segs)), true
 	}
