@@ -119,7 +119,8 @@ const (
 	// that is the likeliest of several, else Exception.
 	NoteTrap NoteKind = flow.NoteTrap
 	// NoteCut: Note.Poke took effect here. Where that is Ambiguous it did here or
-	// elsewhere, and Note.Others is what the trace fits too. Note.Poke -1: what is open
+	// elsewhere: what follows is the old code or the new, and Note.Others is what the
+	// trace fits too. Note.Poke -1: what is open
 	// is which outcomes belong behind the target at which the flow was taken up.
 	NoteCut      NoteKind = flow.NoteCut
 	NoteTrackOff NoteKind = flow.NoteTrackOff // tracing went off, Note.Event

@@ -142,36 +142,35 @@ func (ln *lane) opens() {
 func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran bool) {
 	c := ln.head[0]
 	p = c.pieces[0]
-	for {
-		if ran = c.pieces[0].ran(); ran {
-			r, end := p.ranges[1], c.runsTo(&p)
-			if r++; bringer < 0 {
-				r = end
+	from, n := p.ranges[0], p.notes[1]
+	if ran = p.ran(); ran {
+		from++
+	}
+	beyond := func(key uint64) bool { return bringer >= 0 && m.before(limit, bringer, max(ln.key, key), s) }
+	// A note is not later than the range behind it. So it goes with that.
+	end := len(c.Ranges)
+	if r := from; r < end && beyond(c.Began(end-1, c.segs)) {
+		for r < end { // the first one beyond the limit
+			if h := int(uint(r+end) / 2); beyond(c.Began(h, c.segs)) {
+				end = h
+			} else {
+				r = h + 1
 			}
-			for step := 1; r < end; step *= 2 { // the first one beyond the limit: mostly it is near
-				if h := min(r+step, end) - 1; m.before(limit, bringer, max(ln.key, c.Began(h, c.segs)), s) {
-					end = h
-					break
-				} else {
-					r = h + 1
-				}
-			}
-			for r < end {
-				if h := int(uint(r+end) / 2); m.before(limit, bringer, max(ln.key, c.Began(h, c.segs)), s) {
-					end = h
-				} else {
-					r = h + 1
-				}
-			}
-			p.ranges[1] = end
-			ln.key = max(ln.key, c.Began(end-1, c.segs))
 		}
-		p.key = ln.key
-		c.begins(p.ranges[1], p.notes[1])
-		if ln.opens(); len(c.pieces) == 0 || bringer >= 0 && m.before(limit, bringer, c.front(), s) {
+	}
+	if p.ranges[1] = end; end > p.ranges[0] {
+		ln.key, ran = max(ln.key, c.Began(end-1, c.segs)), true
+	}
+	for n < len(c.Notes) && c.Notes[n].At < end {
+		n++
+	}
+	for {
+		p.key, p.notes[1] = ln.key, n
+		c.begins(end, n)
+		if ln.opens(); len(c.pieces) == 0 || beyond(c.front()) {
 			return p, ran
 		}
-		p.notes[1] = c.pieces[0].notes[1]
+		n, ran = n+1, false
 	}
 }
 
@@ -326,7 +325,7 @@ func (m *merger) lend(c *merging, p []piece) {
 	b := &m.part
 	b.Stream, b.Stamps, b.Part, b.Onward = c.Stream, c.Stamps, a.part, nil
 	b.Ranges = c.Ranges[a.ranges[0]:z.ranges[1]]
-	b.Notes = append(b.Notes[:0], c.Notes[a.notes[0]:z.notes[1]]...)
+	b.Notes = c.Notes[a.notes[0]:z.notes[1]:z.notes[1]] // a note is large; nobody asks for these again
 	for i := range b.Notes {
 		b.Notes[i].At -= a.ranges[0]
 	}

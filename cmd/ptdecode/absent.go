@@ -48,7 +48,7 @@ func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uin
 		u.say("%s of %s passes %s", what, filter.Names(s, only), filters)
 		return
 	}
-	if !u.beside(from, until, lo, hi, "the trace runs") {
+	if !u.beside(filter.Outside(s, only, from, until)) {
 		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, filter.Names(s, only), seconds(lo), seconds(hi))
 	}
 }
@@ -76,25 +76,19 @@ func (u *ui) noPoke(p *pokeFilter, s *decoder.Session, filters string) {
 		}
 		hi = k.Time
 	}
-	if n > 0 && !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
+	if n > 0 && !u.beside(filter.Beside(p.from, p.until, lo, hi, "nothing", "the pokes lie")) {
 		u.say("no poke passes %s: there are %d, from %s to %s s", filters, n, seconds(lo), seconds(hi))
 	}
 }
 
-// beside reports whether the time asked for lies beside what there is, and says
-// so. Asked for is from until, ns, 0 being the end; what there is lies from lo to hi.
-func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
-	if (from == 0 && until == 0) || (until == 0 || until >= lo) && from <= hi {
-		return false
+// beside reports whether said, of filter.Beside, says that a time lies beside what there is. It
+// tells that once.
+func (u *ui) beside(said, hint string) bool {
+	if said == "" || said == u.besideSaid {
+		return said != ""
 	}
-	span := seconds(from) + " s to the end"
-	if until != 0 {
-		span = seconds(from) + " to " + seconds(until) + " s"
-	}
-	u.say("--time: nothing from %s: %s from %s to %s s", span, what, seconds(lo), seconds(hi))
-	if max(from, until) < lo/1000 { // seconds, written without the point
-		u.hint("a time without a decimal point is nanoseconds")
-	}
+	u.besideSaid = said
+	u.warn([]decoder.Warning{{What: said, Hint: hint}})
 	return true
 }
 
@@ -154,8 +148,9 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	}
 }
 
-// doubtful says what of the streams and threads asked for is not there, or not known.
+// doubtful says what of the streams, times and threads asked for is not there, or not known.
 func (u *ui) doubtful(s *decoder.Session, only *filter.Filter, tids []string) {
+	u.beside(filter.Outside(s, only.Streams, only.From, only.Until))
 	if only.Lacks != "" {
 		u.say("%s", only.Lacks)
 	}

@@ -131,6 +131,9 @@ func likeFlag(c *cobra.Command, err error) string {
 	if !ok {
 		return ""
 	}
+	if same := map[string]string{"--at": "time", "--time": "at"}[name]; c.Flags().Lookup(same) != nil {
+		return "; is it \"--" + same + `"` // the other verbs' name of it
+	}
 	return filter.Nearest(name, func(yield func(string) bool) {
 		going := true
 		c.Flags().VisitAll(func(f *pflag.Flag) { going = going && yield("--"+f.Name) })
@@ -169,7 +172,7 @@ func verbs() []verb {
 		{"bundle", newBundleCmd},
 		{"merge", newMergeCmd},
 		{"view", func(a *app) *cobra.Command {
-			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
+			return view.New(&view.Host{Open: a.host().Open, Times: filter.Times, Poke: a.tellPoke, Say: a.ui.say})
 		}},
 		{"record", newRecordCmd},
 		{"explain", func(*app) *cobra.Command { return explain.New() }},

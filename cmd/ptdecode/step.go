@@ -10,7 +10,7 @@ import (
 
 // newStepCmd is the verb that walks through the flow.
 func newStepCmd(a *app) *cobra.Command {
-	return step.New(&step.Host{Host: a.host(), In: a.in, Time: filter.ParseTime, Streams: tracesOf})
+	return step.New(&step.Host{Host: a.host(), In: a.in, Time: filter.Moment, Streams: tracesOf})
 }
 
 // tracesOf returns the indices of the traces that --cpu and --id name.

@@ -71,6 +71,8 @@ type ui struct {
 	drawn int  // columns of the progress line that stands
 	began time.Time
 	last  time.Time
+
+	besideSaid string // what beside told
 }
 
 // newUI speaks on stderr. It draws progress if stderr is a terminal and stdout is

@@ -48,12 +48,12 @@ func TestQuickKsym(t *testing.T) {
 	}
 }
 
-// TestFewLookups holds lookups line by line against those in order of address. It would catch
-// another name or length for a symbol that is among the first to be asked for.
+// TestFewLookups holds lookups line by line, and those in lines by address, against the symbols with their
+// lengths. It would catch another name or length for a symbol, by how many were asked for before.
 func TestFewLookups(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	found := 0
-	for range 2000 {
+	for range 8000 {
 		var b strings.Builder
 		addr := func() uint64 { return 0xffff_ffff_ffff_f000 + uint64(r.IntN(64))*64 }
 		for range 1 + r.IntN(40) {
@@ -75,35 +75,61 @@ func TestFewLookups(t *testing.T) {
 		for m := 1; m < 3; m++ {
 			mods = append(mods, Module{fmt.Sprintf("m%d", m), uint64(r.IntN(1024)), addr()})
 		}
-		few, many := New(k, mods, nil), New(k, mods, nil)
-		many.few.Store(unindexed)
-		for range unindexed / 2 {
+		few, many, all := New(k, mods, nil), New(k, mods, nil), New(k, mods, nil)
+		many.few.Store(unsorted)
+		all.few.Store(unsorted)
+		all.inOrder()
+		all.alike = true
+		for range unsorted {
 			a := addr() + uint64(r.IntN(80))
 			if r.IntN(10) == 0 {
 				a = []uint64{0, 1, ^uint64(0)}[r.IntN(3)]
 			}
 			got, goff, gok := few.Lookup(a, 0)
-			want, woff, wok := many.Lookup(a, 0)
-			if got != want || goff != woff || gok != wok {
-				t.Fatalf("%#x: %+v %d %v, want %+v %d %v, in\n%s%v", a, got, goff, gok, want, woff, wok, &b, mods)
+			mid, moff, mok := many.Lookup(a, 0)
+			want, woff, wok := all.Lookup(a, 0)
+			if got != want || goff != woff || gok != wok || mid != want || moff != woff || mok != wok {
+				t.Fatalf("%#x: %+v %d %v, and %+v %d %v, want %+v %d %v, in\n%s%v", a, got, goff, gok, mid, moff, mok, want, woff, wok, &b, mods)
 			}
 			if wok {
 				found++
 			}
 		}
-		few.few.Store(0)
+		few.few.Store(-1 << 20) // a name has many lines
 		for _, name := range []string{"f", "g1", "_etext"} {
 			got, gok := few.Find(name)
-			want, wok := many.Find(name)
-			if got != want || gok != wok {
-				t.Fatalf("%s: %+v %v, want %+v %v, in\n%s%v", name, got, gok, want, wok, &b, mods)
+			mid, mok := many.Find(name)
+			want, wok := all.Find(name)
+			if got != want || gok != wok || mid != want || mok != wok {
+				t.Fatalf("%s: %+v %v, and %+v %v, want %+v %v, in\n%s%v", name, got, gok, mid, mok, want, wok, &b, mods)
 			}
 		}
-		if few.order != nil {
-			t.Fatal("few lookups put symbols in order")
+		if few.lines != nil || many.order != nil {
+			t.Fatal("few lookups put symbols in order, or more gave all of them a length")
 		}
 	}
 	if found < 4000 {
 		t.Errorf("only %d were found", found)
+	}
+}
+
+// TestManyAlike would catch look-ups each of which goes over all lines of one address, of which a file
+// may have many, and another symbol found then.
+func TestManyAlike(t *testing.T) {
+	for n, many := range map[int]bool{maxAlike: false, maxAlike + 1: true} {
+		k, err := ParseKallsyms("0000000000001000 t a\n"+strings.Repeat("0000000000002000 t many\n", n)+"0000000000003000 t z\n", "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := New(k, nil, nil)
+		s.few.Store(unsorted)
+		for addr, want := range map[uint64]string{0x1fff: "a", 0x2000: "many", 0x2fff: "many", 0x3000: "z"} {
+			if got, off, ok := s.Lookup(addr, 0); !ok || got.Name != want || got.Addr+off != addr {
+				t.Errorf("%d lines of one address: %#x is in %+v", n, addr, got)
+			}
+		}
+		if s.alike != many || many != (s.order != nil) {
+			t.Errorf("%d lines of one address count as many: %v, want %v", n, s.alike, many)
+		}
 	}
 }

@@ -42,9 +42,13 @@ type Frame struct {
 // Table finds the symbol at an address and a time. It gives the same from the start. What
 // is asked for few symbols of kallsyms does not put them in order.
 type Table struct {
-	once  sync.Once // makes what byAddr returns
+	first sync.Once // makes what inOrder returns, and sizes
+	lines []int32
+	alike bool              // many of them have one address: order is asked
+	sizes map[string]Module // by name
+	once  sync.Once         // makes what byAddr returns
 	order []bounded
-	few   atomic.Int32 // addresses that were looked for without it
+	few   atomic.Int32 // addresses that were looked for without any of these
 	ksyms []Ksymbol    // by address
 	reach []uint64     // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms    // whose lines these are
@@ -92,8 +96,15 @@ func (s *Table) byAddr() []bounded {
 	return s.order
 }
 
-// fromKallsyms makes the symbols with lengths.
-func (s *Table) fromKallsyms() {
+// inOrder returns the lines that name addresses, by address.
+func (s *Table) inOrder() []int32 {
+	s.first.Do(s.putInOrder)
+	return s.lines
+}
+
+// putInOrder makes what inOrder returns.
+func (s *Table) putInOrder() {
+	s.sizes = moduleSizes(s.modules)
 	k := s.names
 	if k == nil {
 		return
@@ -108,25 +119,43 @@ func (s *Table) fromKallsyms() {
 	if !slices.IsSortedFunc(list, lower) { // the kernel's own come sorted
 		slices.SortStableFunc(list, lower)
 	}
+	for i := maxAlike; i < len(list); i++ {
+		s.alike = s.alike || k.syms[list[i]].addr == k.syms[list[i-maxAlike]].addr
+	}
+	s.lines = list
+}
+
+// maxAlike is how many lines of one address are told apart at each look-up.
+const maxAlike = 32
+
+// fromKallsyms makes the symbols with lengths.
+func (s *Table) fromKallsyms() {
+	list := s.inOrder()
 	s.order = make([]bounded, 0, len(list))
-	sizes := s.sizes()
 	for i := 0; i < len(list); {
-		best, addr, next := list[i], k.syms[list[i]].addr, i+1
-		for next < len(list) && k.syms[list[next]].addr == addr {
-			if k.before(list[next], best) {
-				best = list[next]
-			}
-			next++
-		}
-		behind := int32(-1)
-		if next < len(list) {
-			behind = list[next]
-		}
-		if b, ok := s.bound(best, behind, sizes); ok {
+		b, next, ok := s.boundAt(list, i)
+		if ok {
 			s.order = append(s.order, b)
 		}
 		i = next
 	}
+}
+
+// boundAt returns the symbol at the address of list[i], of lines by address. That is the first line with
+// this address. The next one begins at list[next]. ok is as of bound.
+func (s *Table) boundAt(list []int32, i int) (b bounded, next int, ok bool) {
+	k := s.names
+	best, addr, behind := list[i], k.syms[list[i]].addr, int32(-1)
+	for next = i + 1; next < len(list) && k.syms[list[next]].addr == addr; next++ {
+		if k.before(list[next], best) {
+			best = list[next]
+		}
+	}
+	if next < len(list) {
+		behind = list[next]
+	}
+	b, ok = s.bound(best, behind, s.sizes)
+	return b, next, ok
 }
 
 // bound returns the symbol of a line with its length. At the next address is the line behind, -1
@@ -153,10 +182,10 @@ func (s *Table) bound(line, behind int32, sizes map[string]Module) (b bounded, o
 	return bounded{addr, end - addr, line}, true
 }
 
-// sizes returns the modules by name.
-func (s *Table) sizes() map[string]Module {
+// moduleSizes returns modules by name.
+func moduleSizes(list []Module) map[string]Module {
 	sizes := map[string]Module{}
-	for _, m := range s.modules {
+	for _, m := range list {
 		sizes[m.Name] = m
 	}
 	return sizes
@@ -168,17 +197,33 @@ func (s *Table) at(addr uint64) (b bounded, ok bool) {
 	if s.names.Len() == 0 {
 		return b, false
 	}
-	if s.few.Load() < unindexed {
+	if s.few.Load() < unsorted {
 		s.few.Add(1)
 		return s.amongLines(addr)
 	}
-	lines := s.byAddr()
-	i := sort.Search(len(lines), func(i int) bool { return lines[i].addr > addr }) - 1
+	list, syms := s.inOrder(), s.names.syms
+	if s.alike {
+		all := s.byAddr()
+		i := sort.Search(len(all), func(i int) bool { return all[i].addr > addr }) - 1
+		if i < 0 {
+			return b, false
+		}
+		return all[i], true
+	}
+	i := sort.Search(len(list), func(i int) bool { return syms[list[i]].addr > addr }) - 1
 	if i < 0 {
 		return b, false
 	}
-	return lines[i], true
+	for i > 0 && syms[list[i-1]].addr == syms[list[i]].addr {
+		i--
+	}
+	b, _, ok = s.boundAt(list, i)
+	return b, ok
 }
+
+// unsorted is how many addresses are looked for line by line, before the lines are put in order:
+// that takes as long as six of them.
+const unsorted = 4
 
 // amongLines is at without any order.
 func (s *Table) amongLines(addr uint64) (b bounded, ok bool) {
@@ -200,7 +245,7 @@ func (s *Table) amongLines(addr uint64) (b bounded, ok bool) {
 	if best < 0 {
 		return b, false
 	}
-	return s.bound(best, behind, s.sizes())
+	return s.bound(best, behind, moduleSizes(s.modules))
 }
 
 // absolute reports whether line i names a number and no address.

@@ -180,7 +180,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 		h.Say("%d return%s fitted no call in progress", n, plural(n))
 	}
 	if o.splitAt >= 0 {
-		if n := filter.NextChange(s, o.splitAt); n >= 0 {
+		if n := filter.NextChange(s, o.splitAt, o.filter.Options.Until); n >= 0 {
 			h.Say("change %d changes the same code again: --time ,poke:%d leaves out what ran after that", n, n)
 		}
 	}

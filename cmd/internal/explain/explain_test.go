@@ -29,11 +29,12 @@ func TestEveryWord(t *testing.T) {
 		want[ofChange] = append(want[ofChange], k.String())
 	}
 	want[ofBranch] = slices.DeleteFunc(want[ofBranch], func(n string) bool { return strings.HasPrefix(n, "tr end ") })
+	want[ofDoubt] = []string{"change", "outcomes", "gap", "code"} // report.Doubt
 	want[ofNote] = []string{"context", "payload", "trouble", "async", "on", "off"}
 	for d := event.DetailNone + 1; d.String() != "?"; d++ {
 		want[ofNote] = append(want[ofNote], d.String())
 	}
-	for _, w := range []string{"(bp)", "payload cbr", "context tx-state", "settled by", "across"} {
+	for _, w := range []string{"(bp)", "payload cbr", "context tx-state", "settled by", "across", "unsure"} {
 		if len(found(w)) != 1 {
 			t.Errorf("explain %s: %d pages", w, len(found(w)))
 		}

@@ -10,6 +10,7 @@ import (
 const (
 	ofGap    = "reason of a gap"
 	ofSure   = "verdict"
+	ofDoubt  = "reason of doubt" // of what check counts as ambiguous
 	ofTrap   = "kind of a trap"
 	ofChange = "kind of a change"
 	ofBranch = "kind of a branch"

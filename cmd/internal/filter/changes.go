@@ -114,13 +114,14 @@ func nearestOf(there map[int64]bool, r stretch) string {
 	return strings.Join(near, ", ")
 }
 
-// NextChange returns the number of the change that is the next at the place of change n; -1:
-// there is none.
-func NextChange(s *decoder.Session, n int) int {
+// NextChange returns the number of the change that is the next at the place of change n, made
+// before until, ns; until 0: the end. It is -1 where there is none.
+func NextChange(s *decoder.Session, n int, until uint64) int {
 	j := s.Text().Journal()
 	next, at := -1, j.Poke(n)
 	for i := range j.Len() {
-		if p := j.Poke(i); p.Addr == at.Addr && p.Time > at.Time && (next < 0 || p.Time < j.Poke(next).Time) {
+		p := j.Poke(i)
+		if p.Addr == at.Addr && p.Time > at.Time && (until == 0 || p.Time < until) && (next < 0 || p.Time < j.Poke(next).Time) {
 			next = i
 		}
 	}

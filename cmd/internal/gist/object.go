@@ -121,6 +121,8 @@ func (j *Object) Begin(w io.Writer) {
 	line := to(w)
 	if j.Until > 0 {
 		line("time", "%s from %s to %s", event.Seconds(j.Until-j.From), event.Seconds(j.From), event.Seconds(j.Until))
+	} else if j.part && j.Instructions > 0 {
+		line("time", "nothing is sure to have run in the time asked for")
 	} else if j.part {
 		line("time", "nothing ran in the time asked for")
 	} else {

@@ -72,7 +72,7 @@ func (s *Spread) put(c counted) {
 	}
 	s.Most = max(s.Most, n)
 	s.Sum += n * count
-	if s.N += count; s.N > maxExact && count > rare {
+	if s.N += count; count > rare {
 		s.add(n, count)
 		return
 	}
@@ -173,7 +173,7 @@ func (s *Spread) turn(n, count uint64) {
 // Each gives the numbers, the least first, and how many there are of each, until yield
 // returns false.
 func (s *Spread) Each(yield func(n, count uint64) bool) {
-	if s.N > maxExact {
+	if s.rough || len(s.counts) > 0 {
 		s.gather()
 	}
 	slices.Sort(s.exact)

@@ -140,7 +140,7 @@ func (w *stepper) leap(ctx context.Context, key, arg string) (said string, err e
 	stream, time := w.at.stream, uint64(0)
 	switch key {
 	case "g":
-		if time, err = w.host.Time(arg); err != nil {
+		if time, err = w.host.Time(w.s, arg); err != nil {
 			return err.Error(), nil
 		}
 	case "poke":

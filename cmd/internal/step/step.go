@@ -20,7 +20,7 @@ import (
 type Host struct {
 	*host.Host
 	In      io.Reader
-	Time    func(s string) (ns uint64, err error) // reads a moment
+	Time    func(s *decoder.Session, spec string) (ns uint64, err error) // reads a moment
 	Streams func(s *decoder.Session, cpus, ids string) ([]int, error)
 }
 
@@ -51,11 +51,12 @@ The exit code is 0, also where there are gaps: they are shown where they lie.`,
 		Example: `  ptdecode step perf.data
   ptdecode step perf.data --cpu 1 --time 5.000000957
   ptdecode step perf.data --poke 385
+  ptdecode step perf.data --time poke:385-1us
   printf '10 n\nk\n' | ptdecode step perf.data --cpu 0 -o jsonl`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := c.Flags()
-	f.StringVar(&x.time, "time", "", "begin at this `TIME`, as flow prints it")
+	f.StringVar(&x.time, "time", "", "begin at this `TIME`, as flow prints it; also +5ms, 10%, poke:385-1us")
 	f.StringVar(&x.cpu, "cpu", "", "on this `CPU`")
 	f.StringVar(&x.id, "id", "", "on the source with this trace ID, hex: `ID`")
 	f.IntVar(&x.poke, "poke", -1, "begin at the time of the change number `N`, on the CPU that made it")
@@ -103,7 +104,7 @@ func (w *stepper) begin(ctx context.Context, x *flags) error {
 	time, cpu := uint64(0), -1
 	switch {
 	case x.time != "":
-		if time, err = w.host.Time(x.time); err != nil {
+		if time, err = w.host.Time(w.s, x.time); err != nil {
 			return usage("--time %s", err)
 		}
 	case x.poke >= 0:

@@ -136,7 +136,9 @@ func (c *cursor) notes(x *item) (out []string) {
 			}
 			out = append(out, s)
 		case decoder.NoteCut:
-			if n.Poke >= 0 {
+			if n.Poke >= 0 && n.Verdict == decoder.Ambiguous {
+				out = append(out, fmt.Sprintf("poke %d may have taken effect before this, or later (%s)", n.Poke, n.Verdict))
+			} else if n.Poke >= 0 {
 				out = append(out, fmt.Sprintf("poke %d took effect (%s)", n.Poke, n.Verdict))
 			}
 		case decoder.NoteTrackOff:

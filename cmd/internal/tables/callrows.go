@@ -9,7 +9,8 @@ import (
 
 // callTaker is an Encoder that takes rows of calls as calls: there are so many of them.
 type callTaker interface {
-	call(c *calls.Call) error
+	// takesCalls returns what takes one. It calls fail where calls can no longer be written.
+	takesCalls(fail func(error)) func(*calls.Call)
 }
 
 // callsPerGroup is how many rows a row group of calls has at most. It is more than those of other tables have:
@@ -137,16 +138,19 @@ func (g *rowGroup) call(c *calls.Call) {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
 		x.comesFrom(g.rows)
 	}
-	f := c.Function
-	if f >= len(x.functions) || x.functions[f] == 0 {
-		g.comesTo(c)
+	f := uint32(0)
+	if n := c.Function; n < len(x.functions) {
+		f = x.functions[n]
+	}
+	if f == 0 {
+		f = g.comesTo(c)
 	}
 	way := &x.ways[wayOf(c)]
 	if *way == 0 {
 		*way = uint32(g.adds(keyWay, Value{S: c.How.String()}, Value{S: c.Ended.String()}, Value{S: c.Verdict.String()})) + 1
 	}
 	i := x.waiting & (maxWaiting - 1)
-	x.keyed[keyFunction][i], x.keyed[keyWay][i] = uint16(x.functions[f]-1), uint16(*way-1)
+	x.keyed[keyFunction][i], x.keyed[keyWay][i] = uint16(f-1), uint16(*way-1)
 	total, self, ok := c.Took()
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
@@ -253,11 +257,13 @@ func (x *callRows) comesFrom(row int) {
 // signed returns a value that is a number.
 func signed(n int32) Value { return Value{N: uint64(int64(n))} }
 
-// comesTo gives the function of c a number.
-func (g *rowGroup) comesTo(c *calls.Call) {
+// comesTo gives the function of c a number, and returns one more than that.
+func (g *rowGroup) comesTo(c *calls.Call) uint32 {
 	x := g.calls
 	for len(x.functions) <= c.Function {
 		x.functions = append(x.functions, 0)
 	}
-	x.functions[c.Function] = uint32(g.adds(keyFunction, Value{S: c.Sym}, Value{S: c.File}, Value{N: c.Addr})) + 1
+	n := uint32(g.adds(keyFunction, Value{S: c.Sym}, Value{S: c.File}, Value{N: c.Addr})) + 1
+	x.functions[c.Function] = n
+	return n
 }

@@ -83,11 +83,10 @@ func TestCrowded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 100_000
+	take := enc.(callTaker).takesCalls(func(err error) { t.Fatal(err) })
 	for i := range uint64(n) {
 		x.From, x.End.Lo = 1<<40+i, 1000*i+i%7
-		if err := enc.(*parquet).call(&x); err != nil {
-			t.Fatal(err)
-		}
+		take(&x)
 	}
 	if err := enc.Close(nil); err != nil {
 		t.Fatal(err)

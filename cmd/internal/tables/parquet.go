@@ -109,17 +109,20 @@ func (p *parquet) toFill(table int) *rowGroup {
 	return t.filled
 }
 
-// call writes a row of calls.
-func (p *parquet) call(c *calls.Call) error {
-	g := p.tables[tableCalls].filled
-	if g == nil {
-		g = p.toFill(tableCalls)
+// takesCalls returns what writes a row of calls (callTaker).
+func (p *parquet) takesCalls(fail func(error)) func(*calls.Call) {
+	return func(c *calls.Call) {
+		g := p.tables[tableCalls].filled
+		if g == nil {
+			g = p.toFill(tableCalls)
+		}
+		g.call(c)
+		if g.rows++; g.rows == g.most || g.calls.crowded {
+			if err := p.hands(g); err != nil {
+				fail(err)
+			}
+		}
 	}
-	g.call(c)
-	if g.rows++; g.rows < g.most && !g.calls.crowded {
-		return nil
-	}
-	return p.hands(g)
 }
 
 // Row writes a row. It is not one of calls.

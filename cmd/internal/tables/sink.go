@@ -19,10 +19,10 @@ type Sink struct {
 	s       *decoder.Session
 	f       *host.Filter
 	enc     Encoder
-	calls   callTaker       // enc, where it is one
-	maker   *rows.Maker     // nil: no table asks for it
-	tree    *calls.Tree     // the same
-	counter *counts.Counter // the same
+	calls   func(*calls.Call) // takes a call for enc; nil: calls become rows
+	maker   *rows.Maker       // nil: no table asks for it
+	tree    *calls.Tree       // the same
+	counter *counts.Counter   // the same
 	row     []Value
 	err     error
 }
@@ -37,7 +37,9 @@ type Options struct {
 // New returns a sink that writes to enc.
 func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	k := &Sink{o: o, s: s, f: f, enc: enc}
-	k.calls, _ = enc.(callTaker)
+	if t, ok := enc.(callTaker); ok {
+		k.calls = t.takesCalls(k.Fail)
+	}
 	c := &o.Choice
 	if c[tableBranches] || c[tableTraps] || c[tableGaps] || c[tableEvents] {
 		r := f.Options
@@ -47,7 +49,7 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	if c[tableCalls] {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
 		if o := &f.Options; k.calls != nil && o.From == 0 && o.Until == 0 && f.Given == "" {
-			k.tree.OnEnd = k.any
+			k.tree.OnEnd = k.calls
 		}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
@@ -167,13 +169,6 @@ func (k *Sink) take(r *rows.Row) error {
 	return nil
 }
 
-// any takes a call that has ended, whichever it is. k.calls takes it as it is.
-func (k *Sink) any(c *calls.Call) {
-	if err := k.calls.call(c); err != nil {
-		k.Fail(err)
-	}
-}
-
 // call takes a call that has ended, if the filters let it pass.
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
@@ -181,7 +176,7 @@ func (k *Sink) call(c *calls.Call) {
 		return
 	}
 	if k.calls != nil {
-		k.any(c)
+		k.calls(c)
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)

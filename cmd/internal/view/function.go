@@ -129,7 +129,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 			p := &parts[i]
 			out.Parts = append(out.Parts, part{partNames[i], p.calls, p.open, tookOf(&p.total), tookOf(&p.self), p.total.Bars()})
 		}
-		if n := filter.NextChange(v.s, split); n >= 0 {
+		if n := filter.NextChange(v.s, split, q.Until); n >= 0 {
 			out.Again = &n
 		}
 		out.Split, out.Command = &split, out.Command+" --split-at "+fmt.Sprint(split)

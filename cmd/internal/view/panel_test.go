@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -52,6 +53,28 @@ func TestFunctionCalls(t *testing.T) {
 	}
 	if before == 0 {
 		t.Error("no call ended before the change")
+	}
+}
+
+// TestChangesAgain would catch a split function of which it is not told that the code changes
+// once more. It would catch that told where only what ran before that is asked for.
+func TestChangesAgain(t *testing.T) {
+	c := demoConfig()
+	events, err := os.ReadFile(c.Events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events = append(events, `{"type":"text_poke","time":5000001400,"cpu":0,"pid":100,"tid":100,"addr":"ffffffff81000023","old":"e901000000","new":"0f1f440000","scheme":"bp"}`+"\n"...)
+	c.Events = filepath.Join(t.TempDir(), "events.jsonl")
+	if err := os.WriteFile(c.Events, events, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v := serverOf(t, c)
+	for until, want := range map[uint64]bool{v.rec.rel(5000001399): false, v.rec.rel(5000001400): false, v.rec.rel(5000001401): true} {
+		f := ask[function](t, v, fmt.Sprintf("/api/function?addr=ffffffff81000020&split=0&from=0&until=%d", until))
+		if got := f.Again != nil; got != want {
+			t.Errorf("until %d ns: that the code changes again is told: %v, want %v", until, got, want)
+		}
 	}
 }
 

@@ -256,7 +256,7 @@ func (v *server) noteStep(s *step, n *decoder.Note) {
 	case decoder.NoteCut:
 		s.Kind, s.What, s.Verdict = "cut", "the change took effect here", n.Verdict.String()
 		if n.Verdict == decoder.Ambiguous {
-			s.What = "the change took effect here, or elsewhere"
+			s.What = "the change may have taken effect here, or elsewhere: what follows is one of the codes that fit"
 		}
 		if n.Poke < 0 {
 			s.What = "it is open which outcomes belong behind this target"

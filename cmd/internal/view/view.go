@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/cmd/internal/shell"
@@ -25,8 +26,8 @@ import (
 
 // Host is what the verb needs of the command.
 type Host struct {
-	Open  func(args []string) (*decoder.Session, error)     // what the flags and arguments name
-	Times func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
+	Open  func(args []string) (*decoder.Session, error)                         // what the flags and arguments name
+	Times func(s *decoder.Session, flag string) (from, until uint64, err error) // reads --time, ns
 	// Poke writes what pokes --poke N -o jsonl prints.
 	Poke func(ctx context.Context, w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error
 	Say  func(format string, args ...any) // tells something that is no error
@@ -83,7 +84,7 @@ network. --svg draws one change.`,
 	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
 	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end; - is standard output")
 	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end; - is standard output")
-	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out")
+	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
 	f.IntVar(&o.poke, "poke", -1, "the change `N` that --svg draws, or around which --export takes the time")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
 	return c
@@ -180,12 +181,15 @@ func (v exporter) exported(o *flags, told *story, around uint64) (from, until ui
 	}
 	from, until = v.rec.From, v.rec.Until+1000
 	if o.time != "" {
-		f, u, err := v.h.Times(o.time)
+		f, u, err := v.h.Times(v.s, o.time)
 		if err != nil {
 			return 0, 0, &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
 		}
 		if from = v.rec.rel(f); u != 0 {
 			until = v.rec.rel(u)
+		}
+		if said, _ := filter.Outside(v.s, nil, f, u); said != "" {
+			v.h.Say("%s", said)
 		}
 	} else if told != nil {
 		m := &told.Mark

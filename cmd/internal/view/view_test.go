@@ -44,7 +44,7 @@ func serverOf(t testing.TB, c decoder.Config) *server {
 		t.Fatal(err)
 	}
 	h := &Host{
-		Times: func(string) (uint64, uint64, error) { return 0, 0, nil },
+		Times: func(*decoder.Session, string) (uint64, uint64, error) { return 0, 0, nil },
 		Poke: func(_ context.Context, w io.Writer, _ *decoder.Session, k *decoder.PokeInfo) error {
 			return json.NewEncoder(w).Encode(map[string]int{"index": k.Index})
 		},

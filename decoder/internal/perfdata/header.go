@@ -130,10 +130,19 @@ func (r *Recording) readHeader(src *source) (*fileHeader, error) {
 		r.trouble(src.name, 48, "header: data size 0, file has 0x%x bytes of data: perf record was interrupted; reading to the end, without the header's features", h.data.size)
 		return h, nil
 	}
+	if h.data.beyond(src) { // this comes first, as all else that is missing follows from it
+		r.trouble(src.name, 48, "header: data [0x%x, +0x%x), file has 0x%x bytes: the file is cut short", h.data.off, h.data.size, len(b))
+		r.hints.CutShort = true
+	}
 	if size >= fileHeaderSize {
 		h.features = r.featureTable(src, b[72:104], h.data)
 	}
 	return h, nil
+}
+
+// beyond reports whether s ends behind the file's end.
+func (s section) beyond(src *source) bool {
+	return s.off+s.size < s.off || s.off+s.size > uint64(len(src.data))
 }
 
 // featureTable reads the sections that follow the data: one for each feature

@@ -191,6 +191,17 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestCauseFirst catches a file that ends within its data being blamed on a feature first: all features
+// lie behind the data.
+func TestCauseFirst(t *testing.T) {
+	b := file{attrs: []tattr{usual}, data: append(comm("a", 2), comm("b", 1)...), features: testFeatures()}.bytes()
+	end := int(le.Uint64(b[40:]) + le.Uint64(b[48:]))
+	found, _ := fromBytes(t, b[:end-10]).Trouble()
+	if len(found) < 2 || !strings.Contains(found[0].Error(), "header: data [") || !strings.Contains(found[1].Error(), "feature ") {
+		t.Errorf("trouble %v", found)
+	}
+}
+
 // TestOldHeader catches the header without feature bits being refused.
 func TestOldHeader(t *testing.T) {
 	attr := enc(usual.bytes(), 0, 0)

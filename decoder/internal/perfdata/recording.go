@@ -272,9 +272,7 @@ func (r *Recording) load() error {
 	}
 	cut = cut || lost > 1 || lost == len(h.features) && lost > 0 // one of several is a wrong number
 	end := h.data.off + h.data.size
-	if end < h.data.off || end > uint64(len(first.data)) {
-		r.trouble(first.name, 48, "header: data [0x%x, +0x%x), file has 0x%x bytes: the file is cut short", h.data.off, h.data.size, len(first.data))
-		r.hints.CutShort, cut = true, true
+	if h.data.beyond(first) {
 		end = uint64(len(first.data))
 	}
 	initMap(r, h, first)
