@@ -143,7 +143,7 @@ var rooms = map[string]room{
 	"cmd/internal/onepage":     {floor: 0},
 	"cmd/internal/shell":       {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/items":       {floor: 5, beside: []string{"decoder/calls"}},
-	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/story"}},
+	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/items", "cmd/internal/story", "decoder/report"}},
 	"cmd/internal/spread":      {floor: 0},
 	"cmd/internal/flame":       {floor: 0},
 	"cmd/internal/chromium":    {floor: 0, testOnly: true},

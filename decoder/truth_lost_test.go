@@ -319,9 +319,13 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 		if !free || fresh {
 			cause = byInputs
 			why, ok := "no change without a record lies behind it", false
-			look := 64
-			if _, itself := w.changed(&want[max(k-1, 0)]); !fresh && decided(got[:i]) && !itself {
-				look = 0 // what told which code ran just before led the flow astray, not a change farther back
+			look, first := 64, 0
+			if !fresh && k > 0 && decided(got[:i]) {
+				if _, itself := w.changed(&want[k-1]); !itself {
+					// What told which code ran just before led the flow astray, not a change farther back.
+					why = "what told which code ran just before may be a change without a record"
+					look, first = 0, max(0, k-decidedRun(got[:i]))
+				}
 			}
 			for n := range look {
 				j := k - 1 - n
@@ -342,7 +346,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 			switch {
 			case ok:
 			case before == byInputs && k > 0 && (vague || w.contested(&want[k-1], x.time) || decided(got[:i])):
-				cause = w.misled(want[:max(k, until(got[i:], &w.r.CPUs[cpu]))])
+				cause = w.misled(want[first:max(k, until(got[i:], &w.r.CPUs[cpu]))])
 			default:
 				cause = before // a call that was not seen, and now its return
 			}
@@ -430,6 +434,14 @@ func between(got []step, n int, c *sim.CPU, k int, loose bool) (from, to int) {
 func decided(got []step) bool {
 	n := len(got) - 1
 	return n >= 0 && got[n].gap == nil && got[n].v != flow.Certain
+}
+
+// decidedRun returns how many claims at the end of got were so decided in a row.
+func decidedRun(got []step) (n int) {
+	for n < len(got) && decided(got[:len(got)-n]) {
+		n++
+	}
+	return n
 }
 
 // until returns up to where of c's instructions the flow got goes on without a

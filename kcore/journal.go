@@ -81,7 +81,7 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 	if byTime := func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) }; !slices.IsSortedFunc(pokes, byTime) {
 		slices.SortStableFunc(pokes, byTime)
 	}
-	pokes, lost := withMarks(withoutRepeats(pokes, opt.Lost), opt)
+	pokes, lost := withMarks(withoutRepeats(pokes, opt), opt)
 	n := len(pokes)
 	j := &Journal{
 		rules: r, pokes: pokes, slack: opt.Slack, lost: lost, opt: opt,
@@ -108,9 +108,9 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 const repeatGap = 1000
 
 // withoutRepeats leaves out records that tell of a change which the newest record of that
-// address before has told of. Records were lost in the times of lost.
-func withoutRepeats(pokes []Poke, lost []event.Time) []Poke {
-	lost = mergeTimes(lost, 0)
+// address before has told of.
+func withoutRepeats(pokes []Poke, opt JournalOptions) []Poke {
+	lost := lostTimes(opt)
 	lossBetween := func(from, to uint64) bool {
 		i := sort.Search(len(lost), func(i int) bool { return lost[i].Hi >= from })
 		return from < to && i < len(lost) && lost[i].Lo <= to

@@ -96,21 +96,22 @@ func TestRepeats(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		pokes []Poke
-		lost  []event.Time
+		lost  JournalOptions
 		want  int // records left, and marks of losses
 	}{
-		{"at one time", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, on)}, nil, 1},
-		{"a moment later, thrice", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on), RecordedPoke(260, 0, at, off, on)}, nil, 1},
-		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, nil, 2},
-		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, nil, 3},
-		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, nil, 2},
-		{"without a sync, at one time", []Poke{loose(100), loose(100)}, nil, 1},
-		{"without a sync, a moment later", []Poke{loose(100), loose(180)}, nil, 2},
-		{"records lost in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, []event.Time{{Lo: 120, Hi: 150}}, 4},
-		{"records lost before", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, []event.Time{{Lo: 20, Hi: 50}}, 3},
-		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, nil, 2},
+		{"at one time", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, on)}, JournalOptions{}, 1},
+		{"a moment later, thrice", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on), RecordedPoke(260, 0, at, off, on)}, JournalOptions{}, 1},
+		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, JournalOptions{}, 2},
+		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, JournalOptions{}, 3},
+		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, JournalOptions{}, 2},
+		{"without a sync, at one time", []Poke{loose(100), loose(100)}, JournalOptions{}, 1},
+		{"without a sync, a moment later", []Poke{loose(100), loose(180)}, JournalOptions{}, 2},
+		{"records lost in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, JournalOptions{Lost: []event.Time{{Lo: 120, Hi: 150}}}, 4},
+		{"records lost before", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on)}, JournalOptions{Lost: []event.Time{{Lo: 20, Hi: 50}}}, 3},
+		{"lost soon after, times may be off", []Poke{RecordedPoke(1000, 0, at, off, on), RecordedPoke(1080, 0, at, off, on)}, JournalOptions{Lost: []event.Time{{Lo: 1085, Hi: 1100}}, Slack: 20}, 4},
+		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, JournalOptions{}, 2},
 	} {
-		j, err := NewJournalOf(c.pokes, JournalOptions{Lost: c.lost})
+		j, err := NewJournalOf(c.pokes, c.lost)
 		if err != nil {
 			t.Fatal(err)
 		}

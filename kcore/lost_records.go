@@ -29,7 +29,7 @@ type loss struct {
 // records were lost. The first stands behind all that the interval begins with,
 // the second before all that it ends with.
 func withMarks(pokes []Poke, opt JournalOptions) ([]Poke, []loss) {
-	ts := mergeTimes(opt.Lost, 2*opt.Slack)
+	ts := lostTimes(opt)
 	if len(ts) == 0 {
 		return pokes, nil
 	}
@@ -53,6 +53,9 @@ func withMarks(pokes []Poke, opt JournalOptions) ([]Poke, []loss) {
 	}
 	return append(out, pokes...), lost
 }
+
+// lostTimes returns when records may have been lost, in order.
+func lostTimes(opt JournalOptions) []event.Time { return mergeTimes(opt.Lost, 2*opt.Slack) }
 
 // mergeTimes sorts intervals, widens them by so many ns and joins those that
 // touch.

@@ -176,7 +176,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.speed.counted > 0 {
 			speed = fmt.Sprintf(", %d cycles", c.speed.cycles)
 		}
-		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), strings.TrimSpace(who), t.show(c))
 	}
 }
 

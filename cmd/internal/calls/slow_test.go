@@ -4,8 +4,23 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
+
+// TestSlowestTime would catch a slow call with another time than flow and the page have of its
+// begin, which is the lower bound.
+func TestSlowestTime(t *testing.T) {
+	var out strings.Builder
+	c := slowCall{group: &group{}, stream: &decoder.Stream{}, begin: event.Time{Lo: 1_000_000_100, Hi: 1_000_000_900}}
+	(&table{o: &options{slowest: 1}, slow: []slowCall{c}}).printSlow(&out)
+	if _, line, _ := strings.Cut(out.String(), "slowest:"); !strings.Contains(line, " 1.000000100 s ") {
+		t.Errorf("%s", out.String())
+	}
+}
 
 // TestSlowest would catch a slow call that is left out or stands out of order, and a list
 // that grows with what passes it.

@@ -4,7 +4,7 @@ import "github.com/ptdecode/ptdecode/decoder/calls"
 
 // Numbering numbers the calls of a function that begin at one moment of a stream, from 0: by
 // the last call of each.
-type Numbering map[Entry]visit
+type Numbering map[Entry]Visit
 
 // Entry is a function, as a stream calls it.
 type Entry struct {
@@ -12,20 +12,14 @@ type Entry struct {
 	Addr   uint64
 }
 
-// visit is a call: its moment, and its number.
-type visit struct {
-	at  uint64
-	nth int
-}
-
 // Nth numbers the next call.
 func (n Numbering) Nth(of Entry, at uint64) int {
-	this := visit{at: at}
-	if last, ok := n[of]; ok && last.at == at {
-		this.nth = last.nth + 1
+	this := Visit{At: at}
+	if last, ok := n[of]; ok && last.At == at {
+		this.Nth = last.Nth + 1
 	}
 	n[of] = this
-	return this.nth
+	return this.Nth
 }
 
 // Tag makes the number of a call that begins its tag.

@@ -13,15 +13,18 @@ type Stack struct {
 
 	Found bool
 	Calls []calls.Call // the innermost first, as they were then
+	Way   calls.Way    // how the outermost was entered, or what was there before and jumped to it
 
-	walk Walk
-	in   *calls.Call // that ran last
-	part decoder.Batch
+	walk     Walk
+	in       *calls.Call // that ran last
+	ways     map[*calls.Call]calls.Way
+	replaced calls.Way // of what the next call takes the place of; InProgress: of nothing
+	part     decoder.Batch
 }
 
 // Restart begins anew (decoder.Restarter).
 func (s *Stack) Restart() bool {
-	s.Found, s.Calls, s.in = false, nil, nil
+	s.Found, s.Calls, s.in, s.ways, s.replaced = false, nil, nil, map[*calls.Call]calls.Way{}, calls.InProgress
 	s.walk.Each = func(it *Item) bool {
 		if s.Item != nil && s.Item(it) {
 			s.keeps(s.in)
@@ -29,9 +32,22 @@ func (s *Stack) Restart() bool {
 		return !s.Found
 	}
 	s.OnBegin = func(c *calls.Call) {
+		if c.Caller == nil {
+			s.ways[c] = c.How
+			if c.How == calls.Jumped && s.replaced != calls.InProgress {
+				s.ways[c] = s.replaced
+			}
+		}
+		s.replaced = calls.InProgress
 		if s.Call(c) && !s.Found {
 			s.keeps(c)
 		}
+	}
+	s.OnEnd = func(c *calls.Call) {
+		if c.Ended == calls.Replaced {
+			s.replaced = s.ways[c]
+		}
+		delete(s.ways, c)
 	}
 	s.OnRan = func(c *calls.Call, _ *decoder.BatchRange) { s.in = c }
 	s.walk.Restart()
@@ -43,6 +59,7 @@ func (s *Stack) keeps(c *calls.Call) {
 	s.Found = true
 	for ; c != nil; c = c.Caller {
 		s.Calls = append(s.Calls, *c)
+		s.Way = s.ways[c]
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // modules are the page's scripts, in the order in which one needs the other.
-var modules = []string{"dom", "format", "kept", "api", "slices", "stack", "call", "timeline", "play", "story", "steps", "moment", "welcome", "flame", "list", "search", "help", "main"}
+var modules = []string{"dom", "format", "kept", "api", "slices", "stack", "call", "thread", "timeline", "play", "story", "steps", "moment", "welcome", "flame", "list", "search", "help", "main"}
 
 // imports and exports are what makes a module of a script: each on a line of its own.
 var (

@@ -51,7 +51,7 @@ type rowGroup struct {
 	last    bool      // none follows
 }
 
-// rowsPerGroup is how many rows a row group has at most, but for calls.
+// rowsPerGroup is how many rows a row group has at most.
 const rowsPerGroup = 64 << 10
 
 // maxEmpty is how many row groups of a table are kept to be filled again.

@@ -115,7 +115,14 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 		return true
 	}}
 	tree.OnBegin = began.Tag
+	q, err := v.withinCalls(from, until)
+	if err != nil {
+		return err
+	}
 	tree.OnEnd = func(c *calls.Call) {
+		if !reaches(&q, c) {
+			return
+		}
 		f := by[c.Addr]
 		if f == nil {
 			f = &functionStats{callers: map[string]uint64{}}
@@ -123,7 +130,7 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 		}
 		f.add(v.rec, c)
 	}
-	if err := v.flow(asked(ctx), decoder.Query{Merged: true, From: v.rec.base + from, Until: v.rec.base + until}, tree); err != nil {
+	if err := v.flow(asked(ctx), q, tree); err != nil {
 		return err
 	}
 	tree.Close()

@@ -122,7 +122,7 @@ func TestCountsLead(t *testing.T) {
 }
 
 // TestKeptList would catch an exported page that lists or counts other pokes than the server:
-// outside of the time on screen, or by another reading of a glob.
+// outside of the time on screen, or by another reading of a glob. It checks clicks on threads there, too.
 func TestKeptList(t *testing.T) {
 	b := chromium.Open(t)
 	v := serverOf(t, manyPokes(t))
@@ -133,6 +133,15 @@ func TestKeptList(t *testing.T) {
 	list := v.pokes.list
 	name := list[0].Function()
 	b.Show("file://" + page)
+	b.Wait("all of it", complete)
+	clicksThreads(t, b)
+	for _, l := range ask[density](t, v, "/api/density?n=100").Lanes {
+		if l.TID != nil {
+			b.Eval("location.hash = " + quote(fmt.Sprintf("#q=thread%%20%d", *l.TID)))
+			b.Wait("a thread", "document.querySelector('ul.found')?.innerText.includes("+quote(fmt.Sprintf(", thread %d", *l.TID))+")")
+			break
+		}
+	}
 	for _, w := range [][2]uint64{{0, v.rec.Until}, {list[len(list)/4].Time + 1, list[len(list)*3/4].Time}} {
 		q := fmt.Sprintf("from=%d&until=%d", w[0], w[1])
 		place := "#scope=window&t=" + v.rec.span(w[0], w[1])

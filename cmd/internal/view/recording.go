@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // recording is what the page is told first. All times that the page is given, and gives,
@@ -178,30 +177,6 @@ func (r *request) instant(v *server) (st *decoder.Stream, at uint64, err error) 
 		at, err = r.number("time", 0, maxTime)
 	}
 	return st, at, err
-}
-
-// machineOf returns the machine that executed a stream.
-func machineOf(s *decoder.Session, guest int32) *decoder.Session {
-	for _, g := range decoder.Guests(s) {
-		if g.Meta().Guest == guest {
-			return g
-		}
-	}
-	return s
-}
-
-// listedStreams returns the streams of s as rows name them.
-func listedStreams(s *decoder.Session) (out []rows.Stream) {
-	for _, st := range s.Streams() {
-		r := rows.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name, Guest: st.Guest, SilentReturns: st.SilentReturns()}
-		for _, g := range decoder.Guests(s) {
-			if g.Meta().Guest == st.Guest {
-				r.Machine = g
-			}
-		}
-		out = append(out, r)
-	}
-	return out
 }
 
 // hexBytes renders code.

@@ -65,8 +65,10 @@ func (v *server) answerSearch(r *request) (any, error) {
 
 // near says why nothing is found, or which functions have names like q.
 func (v finder) near(q string) string {
-	if _, err := filter.Moment(v.s, q); err != nil && strings.HasPrefix(q, "poke:") {
-		return clean(err.Error())
+	if word := pokeWord(q); word != q {
+		if _, err := filter.Moment(v.s, "poke:"+word); err != nil {
+			return clean(err.Error())
+		}
 	}
 	functions, _, _ := decoder.NamesIn(v.s)
 	return clean(strings.TrimPrefix(filter.Nearest(q, functions), "; "))
@@ -120,11 +122,15 @@ func (v finder) findAddress(q string) []found {
 	return []found{{Kind: "address", Label: strings.TrimSpace(hex16(addr) + " " + sym), Addr: hex16(addr), Sym: sym}}
 }
 
+// pokeWord returns what names a change in q: its number, where q is poke:N, poke N or #N.
+func pokeWord(q string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(q, "poke:"), "poke "), "#")
+}
+
 // findPokes finds changes by number, function, address, kind and thread. Where many are of one
 // kind, of one thread or in functions of like names, the list of them comes first.
 func (v finder) findPokes(q string) (list []found) {
-	word := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(q, "poke:"), "poke "), "#")
-	n, err := strconv.Atoi(word)
+	n, err := strconv.Atoi(pokeWord(q))
 	for i := range v.pokes.list {
 		p := &v.pokes.list[i]
 		maker := p.Comm == q || p.TID != 0 && fmt.Sprintf("%s %d", p.Comm, p.TID) == q
@@ -182,9 +188,9 @@ func data(y symbols.Symbol) int {
 	return 1
 }
 
-// findThreads finds threads by number and name: those of which the overview knows.
+// findThreads finds threads by number, also as thread N or tid N, and by name: those of which the overview knows.
 func (v finder) findThreads(q string) (list []found) {
-	n, err := strconv.ParseInt(q, 10, 32)
+	n, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimPrefix(q, "thread "), "tid "), 10, 32)
 	v.whole.mu.Lock()
 	defer v.whole.mu.Unlock()
 	if v.whole.h == nil {

@@ -56,7 +56,7 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 	for path, answer := range map[string]func(*request) (any, error){
 		"recording": v.answerRecording, "pokes": v.answerPokes, "list": v.pokes.answerList, "poke": v.answerPoke, "counts": v.answerCounts,
 		"steps": v.answerSteps, "search": v.answerSearch,
-		"jump": v.answerJump, "execution": v.answerExecution,
+		"jump": v.answerJump, "execution": v.answerExecution, "thread": threads{v}.answerThread,
 		"calls": v.answerCalls, "stack": stacker{v}.answerStack, "flame": v.answerFlame, "function": v.answerFunction,
 	} {
 		v.mux.Handle("GET /api/"+path, v.guarded(v.json(answer)))

@@ -22,6 +22,8 @@ type stackAnswer struct {
 	Found  bool    `json:"found"`
 	Whole  bool    `json:"whole"`  // it is known where the last one was entered from
 	Frames []frame `json:"frames"` // the innermost first
+	// Entered is how the last one was entered, or what ran there before and jumped to it.
+	Entered string `json:"entered,omitempty"`
 }
 
 // stacker finds stacks.
@@ -91,7 +93,9 @@ func (v stacker) stack(st *decoder.Stream, s *items.Stack) *stackAnswer {
 			f.From = clean(v.s.KernelSymbol(c.From, c.Begin.Lo))
 		}
 		out.Frames = append(out.Frames, f)
-		out.Whole = c.How != calls.Unseen && c.How != calls.Interrupted
+	}
+	if s.Found && len(s.Calls) > 0 {
+		out.Entered, out.Whole = s.Way.String(), s.Way != calls.Unseen && s.Way != calls.Interrupted
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/chromium"
@@ -12,7 +13,8 @@ import (
 )
 
 // TestStack would catch callers of a call, or of its first instruction, that are not those by which
-// all of the trace has it. What was decoded for a stack begins shortly before.
+// all of the trace has it. What was decoded for a stack begins shortly before. It would catch an outermost
+// call that was jumped to, and of which nobody says how what jumped there was entered.
 func TestStack(t *testing.T) {
 	v := serverOf(t, manyPokes(t))
 	type call struct {
@@ -42,11 +44,17 @@ func TestStack(t *testing.T) {
 		}
 		return list
 	}
+	jumps := 0
 	for i := 0; i < len(all); i += 1 + len(all)/12 {
 		x := &all[i]
 		a := ask[stackAnswer](t, v, fmt.Sprintf("/api/stack?stream=0&time=%d&addr=%x&nth=%d", x.begin, x.addr, x.nth))
 		if got := names(&a); !a.Found || !slices.Equal(got, x.stack) {
 			t.Errorf("%x at %d, number %d: %v, want %v", x.addr, x.begin, x.nth, got, x.stack)
+		}
+		if last := a.Frames[len(a.Frames)-1]; last.How == "jump" && last.From == "" {
+			if jumps++; a.Entered != "user" || !a.Whole {
+				t.Errorf("%x at %d: %s was entered by %q", x.addr, x.begin, last.Sym, a.Entered)
+			}
 		}
 		if x.nth > 0 {
 			continue
@@ -57,8 +65,8 @@ func TestStack(t *testing.T) {
 			t.Errorf("the first instruction of %x at %d: %v, want %v", x.addr, x.begin, got, x.stack)
 		}
 	}
-	if len(all) < 100 {
-		t.Errorf("%d calls", len(all))
+	if len(all) < 100 || jumps == 0 {
+		t.Errorf("%d calls, %d of those that were asked for lie in one that was jumped to", len(all), jumps)
 	}
 }
 
@@ -90,6 +98,9 @@ func TestPageCallers(t *testing.T) {
 	const calls = "[...document.querySelectorAll('ul.found .copy')].find((e) => e.textContent.startsWith('its calls'))"
 	b.ClickUntil("its calls", calls, looked+" && "+panelSays("In the whole recording"))
 	b.Wait("its callers", "document.getElementById('stack')?.textContent.includes('called by') && document.querySelector('#stack button') !== null")
+	if stack := b.Eval("document.getElementById('stack').textContent"); strings.Contains(stack, "undefined") || !strings.HasSuffix(stack, "; entered from user space") {
+		t.Errorf("the callers of %s: %s", early, stack)
+	}
 	caller := b.Eval("document.querySelector('#stack button').textContent")
 	b.ClickUntil("the caller", "document.querySelector('#stack button')", "document.querySelector('#panel h2')?.textContent === "+quote(caller))
 	data := ""

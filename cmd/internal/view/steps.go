@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -145,14 +146,14 @@ func farther(back uint64) uint64 {
 
 // named makes steps of items: their symbols, threads and code.
 func (v *server) named(st *decoder.Stream, list []items.Item) []step {
-	streams := listedStreams(v.s)
+	streams := items.StreamsOf(v.s)
 	names := rows.New(v.s, streams, nil, rows.Options{}, nil).Names()
 	out := make([]step, 0, len(list))
-	first := firsts(st.Index, v.pokes.list, v.pokes.decoded())
+	first := marks.Firsts(st.Index, v.pokes.list, v.pokes.decoded())
 	for i := range list {
 		it := &list[i]
 		s := v.step(names, &streams[st.Index], it)
-		x := execution{it.Addr, it.Time.Lo}
+		x := marks.Execution{Addr: it.Addr, At: it.Time.Lo}
 		if poke, ok := first[x]; ok && it.Note == nil && st.Guest == 0 {
 			s.Poke = &poke
 			delete(first, x) // others may have the same moment
@@ -181,7 +182,7 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *items.Item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.Insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.Verdict.String(), it.Either
-		m := machineOf(v.s, st.Guest)
+		m := items.MachineOf(v.s, st.Guest)
 		s.Learned = b.Space == 0 && items.WasLearned(m.Learned(), it.Addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {

@@ -13,7 +13,8 @@ import (
 )
 
 // TestPageTells would catch keys and searches that do nothing and say nothing. It would catch a lane
-// that shows another instruction for a moment than the search for it, and a crowded mark that zooms.
+// that shows another instruction for a moment than the search for it, and a crowded mark that zooms. It
+// checks clicks on threads, too.
 func TestPageTells(t *testing.T) {
 	b := chromium.Open(t)
 	v := serveReal(t, manyPokes(t))
@@ -22,6 +23,8 @@ func TestPageTells(t *testing.T) {
 	}
 	b.Show(v.url())
 	b.Wait("the first picture", complete)
+	clicksThreads(t, b)
+	b.Press("Escape")
 	b.Press("g")
 	b.Wait("that there is no gap", noted("there is no gap on screen"))
 	b.Press("}")
@@ -40,9 +43,17 @@ func TestPageTells(t *testing.T) {
 		b.Press("Enter")
 		b.Wait(word, panelSays(says))
 	}
+	b.Press("f")
+	const pressed = "document.getElementById('flame').getAttribute('aria-pressed')"
+	b.Wait("a flame graph", "document.querySelectorAll('#panel .slice').length > 1 && "+pressed+" === 'true'")
 	search("poke:99999", "the last one is")
+	if b.Eval(pressed) != "false" {
+		t.Error("the button of the flame graph stays pressed")
+	}
+	search("poke 99998", "the last one is")
 	search("9.5", "the trace runs from")
 	at := strings.Split(v.rec.span(v.rec.From+v.rec.length()*9/10, 0), ",")[0]
+	search(at, "What ran at "+at)
 	b.Show("about:blank")
 	b.Show(v.url() + "#time=" + at)
 	const place = "document.querySelector('#panel tbody tr td:nth-of-type(2)')?.textContent"

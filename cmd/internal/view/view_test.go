@@ -435,7 +435,8 @@ func TestExportDense(t *testing.T) {
 	}
 }
 
-// TestSearchThreads would catch a search of which the same threads are not found each time.
+// TestSearchThreads would catch a search of which the same threads are not found each time, and a thread that is not found
+// as it is called.
 func TestSearchThreads(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	v.whole.h = &histogram{lanes: map[laneKey]*laneCounts{}}
@@ -450,6 +451,11 @@ func TestSearchThreads(t *testing.T) {
 	}
 	if len(list) != maxFound+1 {
 		t.Errorf("%d threads", len(list))
+	}
+	for _, q := range []string{"900", "thread 900", "tid 900", "worker 900"} {
+		if list := (finder{v}).findThreads(q); len(list) != 1 || *list[0].TID != 900 {
+			t.Errorf("%s finds %+v", q, list)
+		}
 	}
 }
 

@@ -147,9 +147,11 @@ loop:
 					}
 				}
 				stamp = w.exec.out.stamp
-				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				// Another program's call may have left the address.
+				own := t.mode == isa.Mode64 && call.Mode == isa.Mode64 && call.Space == b.Space
+				if nb = call.succ[fall].Load(); nb == nil || !own || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 					ip = narrow(a, t.mode)
-					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
+					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && own {
 						call.succ[fall].Store(nb)
 					}
 				}
@@ -207,7 +209,7 @@ loop:
 				}
 				stamp = w.exec.out.stamp
 			}
-			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Space != b.Space || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 				if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 					b.succ[taken].Store(nb)
 				}

@@ -168,11 +168,14 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 	if call == nil {
 		return nil, nil
 	}
-	if nb = call.succ[fall].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+	own := call.Space == b.Space // else another program's call left the address
+	if nb = call.succ[fall].Load(); nb == nil || !own || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 		if nb = w.exec.code.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
 			return nil, nil
 		}
-		call.succ[fall].Store(nb)
+		if own {
+			call.succ[fall].Store(nb)
+		}
 	}
 	t.stack.Pop()
 	return nb, nil

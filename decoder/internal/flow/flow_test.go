@@ -72,13 +72,14 @@ func (t *testText) Epochs(m event.Time) (lo, hi event.Epoch) {
 	return lo, hi
 }
 
-// Edges knows the edges of what is never poked. Of other code it says that an epoch may end
-// at any moment, which makes who asks look again.
 func (t *testText) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) {
-	if len(t.pokes) == 0 {
-		return math.MaxUint64, math.MaxUint64
+	end := func(e event.Epoch) uint64 {
+		if int(e) < len(t.pokes) {
+			return t.pokes[e].time
+		}
+		return math.MaxUint64
 	}
-	return 0, 0
+	return end(lo), end(hi)
 }
 
 func (t *testText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {

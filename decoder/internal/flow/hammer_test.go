@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -128,6 +127,11 @@ func TestPathKey(t *testing.T) {
 		{"a guess below", func(*ask) {}, "x?ab", p},
 		{"another version of the block", func(is *ask) { is.from = &Block{Addr: 0x1000} }, "ab", p},
 		{"one that leads elsewhere", func(is *ask) { is.from = &Block{Addr: 0x1000, lead: calls} }, "ab", nil},
+		{"one with another target", func(is *ask) { is.from = &Block{Addr: 0x1000, Target: 0x1004} }, "ab", nil},
+		{"a longer one", func(is *ask) { is.from = &Block{Addr: 0x1000, End: 0x1004} }, "ab", nil},
+		{"one of more instructions", func(is *ask) { is.from = &Block{Addr: 0x1000, N: 2} }, "ab", nil},
+		{"one in another mode", func(is *ask) { is.from = &Block{Addr: 0x1000, Mode: isa.Mode32} }, "ab", nil},
+		{"another program's", func(is *ask) { is.from = &Block{Addr: 0x1000, Space: 2} }, "ab", nil},
 		{"another block", func(is *ask) { is.from = &Block{Addr: 0x1001} }, "ab", nil},
 		{"other outcomes", func(is *ask) { is.key-- }, "ab", nil},
 		{"more outcomes", func(is *ask) { is.key += 1 << pathBits }, "ab", nil},
@@ -172,29 +176,16 @@ func TestPathAnew(t *testing.T) {
 	}
 }
 
-// edgedText is a testText that knows how long its epochs last.
-type edgedText struct{ *testText }
-
-func (t edgedText) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) {
-	end := func(e event.Epoch) uint64 {
-		if int(e) < len(t.pokes) {
-			return t.pokes[e].time
-		}
-		return math.MaxUint64
-	}
-	return end(lo), end(hi)
-}
-
 // oldCode is a Sink that counts ranges of code that was gone at the event before they ran.
 type oldCode struct {
 	allTold
-	text edgedText
+	text *testText
 	old  int
 }
 
 func (o *oldCode) Flow(b *Batch) error {
 	for _, r := range b.Ranges {
-		if at, _ := o.text.Epochs(b.Stamps[r.Stamp].Time); r.Block.Span.Until < at {
+		if at, _ := o.text.Epochs(b.Stamps[r.Stamp].Time); r.Block.Span.Until <= at {
 			o.old++
 		}
 	}
@@ -203,15 +194,14 @@ func (o *oldCode) Flow(b *Batch) error {
 
 // TestRenewedPaths would catch a path that leads as the code did before a change, which
 // does something else, and one that tells of code that is not there any more. The code of a loop
-// is changed again and again, to what does the same or not. The careful way is the twin. A walker
-// that reads other code must not take such paths either.
+// is changed again and again, to what does the same or not. The careful way is the twin.
 func TestRenewedPaths(t *testing.T) {
 	nops := []string{"\x66\x90", "\x89\xc0", "\x90\x90"}              // nop, mov, two nops
 	jumps := []string{"\x75\xf4", "\x75\xf5", "\xeb\xf4", "\x74\xf4"} // jne 0, jne 1, jmp 0, je 0
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
 		// nop, jne 8, jmp *rax; and at 8: one of nops, one of jumps, jmp *rax
-		text := edgedText{code(map[int]string{0: "\x90\x75\x05\xff\xe0", 8: nops[0] + jumps[0] + "\xff\xe0"})}
+		text := code(map[int]string{0: "\x90\x75\x05\xff\xe0", 8: nops[0] + jumps[0] + "\xff\xe0"})
 		old := [2]string{nops[0], jumps[0]}
 		evs := events{at(0, 0, syncAt(0x1000))}
 		for i := range uint64(60) {
@@ -247,6 +237,10 @@ func TestRenewedPaths(t *testing.T) {
 			t.Errorf("seed %d: the fast way tells something else than the careful one", seed)
 		}
 	}
+}
+
+// TestPathsOfOneCache would catch a path over the blocks of one cache that a walker of another takes.
+func TestPathsOfOneCache(t *testing.T) {
 	w, o := testWalker(code(map[int]string{0: "\x90\x75\xfd"})), testWalker(code(map[int]string{0: "\x90\x75\xfd"}))
 	w.paths.table, w.paths.seen = new([pathTable]uint16), new([pathSeen]uint32)
 	for range 2 {

@@ -44,7 +44,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		w.trace(t, p, &is, false)
 	}
 	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
-		if t.lo != t.hi || p.span.Has(t.lo) {
+		if t.lo != t.hi || p.from == b && p.span.Has(t.lo) {
 			return nil, nil, n
 		}
 		// It led there in other code than there is now. Where the clock leaves open which
@@ -73,11 +73,6 @@ func (w *Walker) renewed(t *thread, p *path) bool {
 			now := w.exec.code.block(t.space, b.Addr, t.mode, t.lo, t.hi)
 			if now == nil || !now.leadsAs(b) {
 				return false
-			}
-			for k := range p.call[:p.open] {
-				if p.call[k] == b {
-					p.call[k] = now
-				}
 			}
 			rs[i].Block, b = now, now
 		}

@@ -8,7 +8,7 @@ import (
 
 // ask is what a path is known by.
 type ask struct {
-	from *Block
+	from *Block // or another version that leads as it does
 	key  uint64 // the outcomes, the newest in bit 0; from bit 48 on, how many they are; wantsTarget
 	to   uint64 // the target, if there is one
 	back uint64 // the newest return address; 0: none that is sure

@@ -133,9 +133,9 @@ type Batch struct {
 	Onward *Block
 }
 
-// event appends a note of e, of a flow in an address space, in place: a note is large. Another
+// addEvent appends a note of e, of a flow in an address space, in place: a note is large. Another
 // may have been there.
-func (b *Batch) event(k NoteKind, e *event.Event, ip uint64, space uint32) {
+func (b *Batch) addEvent(k NoteKind, e *event.Event, ip uint64, space uint32) {
 	at := len(b.Notes)
 	if at == cap(b.Notes) {
 		b.Notes = slices.Grow(b.Notes, 1)

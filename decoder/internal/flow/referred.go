@@ -218,13 +218,13 @@ func (i *interlude) happens(off int64, at event.Time, turn *[2]event.Event) {
 func (o *writer) wentOff(b *Block, e *event.Event, space uint32) {
 	o.counts(b, len(o.batch.Ranges))
 	o.batch.Ranges = append(o.batch.Ranges, Range{Block: b, N: b.N, Stamp: o.stamp})
-	o.batch.event(NoteTrackOff, e, b.LastIP(), noted(space))
+	o.batch.addEvent(NoteTrackOff, e, b.LastIP(), noted(space))
 	o.flushNotes()
 }
 
 // cameOn notes that tracing went on as e says, in an address space.
 func (o *writer) cameOn(e *event.Event, space uint32) {
 	o.mark(e)
-	o.batch.event(NoteTrackOn, e, e.IP, noted(space))
+	o.batch.addEvent(NoteTrackOn, e, e.IP, noted(space))
 	o.flushNotes()
 }

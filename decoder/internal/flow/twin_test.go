@@ -112,7 +112,7 @@ func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine
 			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
 		}
 		w := NewWalker(&m.text, NewCache(), cfg)
-		w.paths = paths
+		UsePaths(w, paths)
 		for _, pass := range thrice {
 			var got addrs
 			src := events(slices.Clone(m.evs))

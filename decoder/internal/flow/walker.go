@@ -155,7 +155,8 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 }
 
 // UsePaths gives w the paths to use and to add to from now on. Walkers that read the same
-// text into the same cache by the same rules can take turns with them.
+// text into the same cache by the same rules can take turns with them. Paths over another cache
+// are forgotten.
 func UsePaths(w *Walker, p *Paths) {
 	if w.paths != nil && w.paths.phrases != nil { // w may be in the midst of phrases
 		p.countFor(w.exec.out.refer.tally)

@@ -209,7 +209,7 @@ func (o *writer) note(t *thread, n Note) {
 // noteOf notes e in t's flow.
 func (o *writer) noteOf(t *thread, k NoteKind, e *event.Event, ip uint64) {
 	if t.tail == nil {
-		o.batch.event(k, e, ip, noted(t.space))
+		o.batch.addEvent(k, e, ip, noted(t.space))
 		o.flushNotes()
 		return
 	}

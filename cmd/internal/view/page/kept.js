@@ -6,7 +6,7 @@ export const answers = block ? JSON.parse(block.textContent) : null;
 
 export function keptAnswer(path, params) {
   if (path === 'stack') throw new Error('the exported page has no stacks');
-  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, list: keptList, counts: keptCounts}[path];
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution, thread: keptThread, list: keptList, counts: keptCounts}[path];
   if (special) return special(params);
   if (!answers[path]) throw new Error('the exported page does not have this');
   return answers[path];
@@ -77,6 +77,21 @@ function keptExecution(params) {
   return best;
 }
 
+// keptThread finds the instruction of a thread that is nearest to a moment, as /api/thread does.
+function keptThread({tid, time, way}) {
+  let best = {stream: -1, step: null};
+  for (const [stream, {steps}] of Object.entries(answers.steps)) {
+    const own = steps.filter((s) => s.kind === 'insn' && s.tid === tid);
+    const last = way !== 'next' && own.findLast((s) => s.time <= time);
+    const next = way !== 'previous' && own.find((s) => s.time > time);
+    for (const step of [last, next].filter(Boolean)) {
+      const far = step.time > time ? step.time - time : Math.min(0, (step.until ?? step.time) - time);
+      if (!best.step || Math.abs(far) < Math.abs(best.far)) best = {stream: Number(stream), step, far};
+    }
+  }
+  return best;
+}
+
 // madeIn returns the pokes that were made in a window, else in that of the page.
 function madeIn({from, until}) {
   const {recording} = answers;
@@ -117,7 +132,8 @@ const text = (poke, side) => (poke[side] ? `${poke[side]} (${poke[`${side}_disas
 function keptSearch({q}) {
   const found = [];
   if (/^\d+\.\d+$/.test(q)) found.push({kind: 'time', label: q, time: moment(q)});
-  const number = q.replace(/^poke:/, '');
+  const number = q.replace(/^(poke[: ]|#)/, '');
+  const tid = q.replace(/^(thread|tid) /, '');
   for (const [addr, f] of Object.entries(answers.function)) {
     if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
   }
@@ -125,6 +141,9 @@ function keptSearch({q}) {
     if (String(p.index) === number || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
+  }
+  for (const l of answers.density.lanes) {
+    if (l.tid !== undefined && (String(l.tid) === tid || (l.comm || '').includes(q) || `${l.comm} ${l.tid}` === q)) found.push({kind: 'thread', label: `${l.comm || ''}, thread ${l.tid}`, tid: l.tid});
   }
   const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `all ${k.n} pokes of the kind ${q}`, of: `kind:${q}`}));
   return {query: q, found: [...kinds, ...found]};

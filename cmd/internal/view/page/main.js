@@ -70,7 +70,7 @@ function hash() {
     if (place.skip) q.set('skip', place.skip);
   }
   if (place.q) q.set('q', place.q);
-  return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
+  return q.toString().replaceAll('+', '%20').replaceAll('%2C', ',').replaceAll('%2B', '+');
 }
 
 // restore takes the place from the URL.
@@ -118,6 +118,7 @@ function story() { return app.play && place.poke !== null && place.stream === nu
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
+  byId('flame').setAttribute('aria-pressed', String(Boolean(place.flame)));
   const what = JSON.stringify([place.poke, place.stream, place.at, place.kind, place.time, place.q, place.list, place.skip, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
   if (what === shown) {
     if (story()) app.play.mark(place.step);
@@ -243,7 +244,7 @@ app.toStep = (stream, time, at, kind) => {
 };
 
 // toMoment shows what each CPU executed at a moment.
-app.toMoment = (time) => go({...nothing, time, ...around(time)});
+app.toMoment = (time, replace) => go({...nothing, time, ...around(time)}, replace);
 
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a way it is the first one from the window's

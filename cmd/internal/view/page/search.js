@@ -7,6 +7,11 @@ export async function showSearch(app) {
   const {box, signal} = app.panelStart();
   try {
     const a = await get('search', {q}, signal);
+    const [one] = a.found;
+    if (a.found.length === 1 && ['time', 'window'].includes(one.kind)) { // the way back leads before the search
+      byId('panel').focus();
+      return one.kind === 'time' ? app.toMoment(one.time, true) : app.go({...app.nothing, from: one.time, until: one.until}, true);
+    }
     box.replaceChildren(
       el('h2', {}, `Found for “${a.query}”: ${a.found.some((f) => f.kind !== 'outside') ? a.found.length : 'nothing'}`),
       a.near ? el('p', {}, `${a.near}${a.near.startsWith('is it') ? '?' : ''}`) : '',
@@ -19,6 +24,7 @@ export async function showSearch(app) {
   } catch (err) {
     app.panelError(err);
   }
+  return undefined;
 }
 
 function goTo(app, f) {

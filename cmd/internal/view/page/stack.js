@@ -23,6 +23,8 @@ function chain(app, a) {
     return [' ← ', f.begin === undefined ? el('span', {class: 'code', title}, f.sym) : el('button', {class: 'copy', title, onclick: () => app.toCall({addr: f.addr, begin: f.begin, stream: a.stream, nth: f.nth})}, f.sym), inner.how === 'interrupt' ? ' (interrupted)' : ''];
   });
   const last = a.frames.at(-1) || {};
-  const end = !a.found ? 'the calls around it are not seen' : a.whole && {user: 'entered from user space', resumed: 'tracing came on there', jump: `jumped to from ${last.from}`}[last.how] || 'what was called before is not seen';
+  const from = last.how === 'jump' && last.from && `jumped to from ${last.from}`;
+  const ways = {user: 'entered from user space', resumed: 'tracing came on there'};
+  const end = !a.found ? 'the calls around it are not seen' : a.whole && [from, ways[a.entered]].filter(Boolean).join(', ') || 'what was called before is not seen';
   return [el('b', {}, 'called by'), ...list, el('span', {class: 'dim'}, `${callers.length ? '; ' : ': '}${end}`)];
 }

@@ -4,6 +4,7 @@ import {digits, seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
+import {toThread} from './thread.js';
 
 const names = {'.mark': 'mark', '.mark.gaps': 'gap', '.mark.unsure': 'ambiguous or unconfirmed instruction', '.mark.trap': 'trap', '.mark.poke': 'poke', '.mark.learned': 'code that the trace taught', '.slice': 'call'};
 const left = 170; // px: the labels
@@ -480,22 +481,13 @@ export class Timeline {
   openLane(lane, t) {
     const {place, moment} = this.app;
     const chosen = moment !== null && moment >= place.from && moment <= place.until;
-    let time = t !== null ? t : chosen ? moment : Math.max(place.from, this.firstOf(lane));
-    let stream = lane.stream;
-    if (stream === undefined) {
-      time = this.nearest(lane, time);
-      const at = this.app.recording.streams.find((s) => this.busy(`s${s.index}`, time));
-      stream = at ? at.index : 0;
-    }
-    this.app.toStep(stream, time);
+    const column = (place.until - place.from) / this.width;
+    if (lane.tid === undefined) this.app.toStep(lane.stream, t !== null ? t : chosen ? moment : Math.max(place.from, this.firstOf(lane)));
+    else if (t === null && !chosen) toThread(this.app, lane, place.from, lane.data ? Infinity : column, lane.data ? 'next' : null);
+    else toThread(this.app, lane, t !== null ? t : moment, column);
   }
 
   laneOf(key) { return this.lanes().find((l) => l.key === key); }
-
-  busy(key, t) {
-    const l = this.laneOf(key);
-    return l && l.data && l.data.sure[Math.floor((t - this.data.from) / this.data.width)] > 0;
-  }
 
   firstOf(lane) { return this.nearest(lane, this.app.place.from); }
 
@@ -508,11 +500,7 @@ export class Timeline {
     return t;
   }
 
-  showThread(tid) {
-    const lane = this.laneOf(`t${tid}`);
-    if (lane) this.openLane(lane, null);
-    else this.app.panelError(new Error(`thread ${tid} ran nothing in the window on screen; the key 0 shows the whole recording`));
-  }
+  showThread(tid) { this.openLane(this.laneOf(`t${tid}`) || {tid, label: `thread ${tid}`}, null); }
 
   // focus goes to the next of what a selector names, or the one before; marks by time.
   focus(selector, way) {
