@@ -243,7 +243,7 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 		return p, usagef("--%s", err)
 	}
 	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
-		return p, usagef("--fields: %s", err)
+		return p, usagef("-F, --fields: %s", err)
 	}
 	p.Fields = output.With(p.Fields, o.inlines)
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -116,14 +117,26 @@ func (u *ui) warn(ws []decoder.Warning) {
 	}
 }
 
+// fileHint is what to do about an error of a file.
+type fileHint struct {
+	of   error
+	hint string
+}
+
+var fileHints = []fileHint{
+	{fs.ErrNotExist, "is the name right, and the directory that it begins in? For an output that must be there: mkdir -p makes it"},
+	{fs.ErrPermission, "run as a user who may, or take a copy or a directory that you may use"},
+	{syscall.ENOSPC, "make room there, or write elsewhere"},
+}
+
 // fail says what went wrong and what to do about it.
 func (u *ui) fail(err error) {
 	u.line(err.Error())
 	var h *hinted
 	if errors.As(err, &h) && h.hint != "" {
 		u.line("hint: " + h.hint)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		u.line("hint: is the name right, and the directory that it begins in?")
+	} else if at := slices.IndexFunc(fileHints, func(h fileHint) bool { return errors.Is(err, h.of) }); at >= 0 {
+		u.line("hint: " + fileHints[at].hint)
 	}
 }
 

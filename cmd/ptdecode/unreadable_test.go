@@ -42,7 +42,7 @@ func TestUnreadableBeside(t *testing.T) {
 		make func(kcoreDir string) error
 		want []string
 	}{
-		{"kcore is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "kcore"), 0o777) }, []string{"kcore_dir/kcore+0x0: cannot be read, and is left out", "hint: make it readable"}},
+		{"kcore is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "kcore"), 0o777) }, []string{"kcore_dir/kcore+0x0: cannot be read, and is left out", "hint: give another with --kcore FILE"}},
 		{"kcore is something else", func(d string) error { return os.WriteFile(filepath.Join(d, "kcore"), []byte("nothing"), 0o666) }, []string{"kcore_dir/kcore+0x0: cannot be read, and is left out"}},
 		{"kallsyms is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "kallsyms"), 0o777) }, []string{"kallsyms+0x0: cannot be read, and is left out"}},
 		{"modules is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "modules"), 0o777) }, []string{"modules+0x0: cannot be read, and is left out"}},

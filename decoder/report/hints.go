@@ -40,6 +40,8 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 	switch {
 	case atCut(st, g):
 		return cutHint
+	case g.Reason == event.NoSync && by != debugger && st.Head == st.Size && len(st.Losses) == 0:
+		return st.Protocol.SyncHint
 	case by == debugger:
 	case g.Reason == event.NoText:
 		return codeHint(s, g)

@@ -94,12 +94,12 @@ func (l numbers) known(flag, what string, made map[int64]bool, otherwise func(in
 		if len(made) == 0 {
 			return callf("--%s %s: the recording does not say which %s made a change", flag, asked, what)
 		}
-		return callf("--%s %s: no such %s made a change; there is %s", flag, asked, what, nearestOf(made, r))
+		return callf("--%s %s: no such %s made a change; %s", flag, asked, what, nearestOf(made, r))
 	}
 	return nil
 }
 
-// nearestOf lists the numbers nearest to r, three at most.
+// nearestOf says which numbers there are, or which three are nearest to r.
 func nearestOf(there map[int64]bool, r stretch) string {
 	far := func(n int64) int64 { return max(r.lo-n, n-r.hi) }
 	var list []int64
@@ -111,7 +111,10 @@ func nearestOf(there map[int64]bool, r stretch) string {
 	for _, n := range list[:min(len(list), 3)] {
 		near = append(near, strconv.FormatInt(n, 10))
 	}
-	return strings.Join(near, ", ")
+	if len(list) > len(near) {
+		return fmt.Sprintf("of %d the nearest are %s", len(list), strings.Join(near, ", "))
+	}
+	return "there is " + strings.Join(near, ", ")
 }
 
 // NextChange returns the number of the change that is the next at the place of change n, made

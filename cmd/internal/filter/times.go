@@ -117,7 +117,7 @@ func (c *clock) span(s string) (from, to uint64, err error) {
 	case s == "":
 		return 0, 0, nil
 	case ok:
-		return c.around(around, by)
+		return c.around(s, around, by)
 	case !two && strings.Contains(s, "%"):
 		return c.slice(s)
 	}
@@ -146,15 +146,15 @@ func cutAround(s string) (moment, by string, ok bool) {
 	return strings.Cut(s, "+-")
 }
 
-// around is the time by before and behind a moment.
-func (c *clock) around(moment, by string) (from, to uint64, err error) {
+// around is the time by before and behind a moment, as s has it.
+func (c *clock) around(s, moment, by string) (from, to uint64, err error) {
 	at, err := c.moment(moment)
 	if err != nil {
 		return 0, 0, err
 	}
 	d, err := duration(by)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("%s: %w", s, err)
 	}
 	return at - min(at, d), at + min(d, math.MaxUint64-at), nil
 }

@@ -28,10 +28,10 @@ func lookDirs(f *facts, c *Config) {
 
 // What to do about files of the kernel that cannot be read.
 const (
-	hintNoKcore = "make it readable (sudo chmod a+r, or copy it as root) or give another with --kcore FILE; without it flow through the kernel shows as gaps"
+	hintNoKcore = "give another with --kcore FILE; without it flow through the kernel shows as gaps"
 
 	// HintNoSymbols is for kallsyms and modules.
-	HintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; without it code has no names and some changes no kind"
+	HintNoSymbols = "give a copy of /proc/kallsyms with --kallsyms FILE; without it code has no names and some changes no kind"
 )
 
 // WithoutKcore returns err, which reading the kernel's code at path gave, unless the
@@ -66,6 +66,9 @@ func without(r *Recording, fsys fs.FS, err error, path, given, hint string) (boo
 		if st, e := (files.Tree{FS: fsys}).Stat(path); e != nil || !st.IsDir() {
 			return false, err
 		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "make it readable (sudo chmod a+r, or copy it as root), or " + hint
 	}
 	r.Warnf(hint, "%s+0x0: cannot be read, and is left out: %v", path, err)
 	return true, nil

@@ -97,6 +97,7 @@ func TestPlan(t *testing.T) {
 		{name: "other unit", args: "-e cs_etm//k cmd", says: []string{"cs_etm: this machine has no such trace unit"}},
 		{name: "no sink", args: "-a cmd", but: []string{"-sys/bus/event_source/devices/intel_pt", "sys/bus/event_source/devices/cs_etm/type=8"}, says: []string{"lists no sink", "modprobe coresight-tmc"}},
 		{name: "hidden addresses", args: "-a cmd", but: []string{"proc/kallsyms=0000000000000000 T _stext\n", "proc/sys/kernel/kptr_restrict=2\n"}, says: []string{"kernel.kptr_restrict is 2", "sysctl kernel.kptr_restrict=0"}},
+		{name: "addresses hidden by paranoid", args: "-a cmd", but: []string{"proc/kallsyms=0000000000000000 T _stext\n"}, says: []string{"shows no addresses", "kernel.perf_event_paranoid is", "CAP_SYSLOG is missing", "sysctl kernel.perf_event_paranoid=1"}},
 		{name: "no kallsyms", args: "-a cmd", but: []string{"-proc/kallsyms"}, says: []string{"/proc/kallsyms cannot be read", "CONFIG_KALLSYMS"}},
 		{name: "no kcore", args: "-a cmd", but: []string{"-proc/kcore"}, says: []string{"/proc/kcore is not there", "CONFIG_PROC_KCORE"}},
 		{name: "empty kcore", args: "-a cmd", but: []string{"proc/kcore="}, says: []string{"/proc/kcore cannot be read"}},

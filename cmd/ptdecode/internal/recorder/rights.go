@@ -11,6 +11,7 @@ import (
 const (
 	hintRoot     = "run as root (sudo ptdecode record ...)"
 	hintParanoid = hintRoot + ", or with CAP_PERFMON, or sysctl kernel.perf_event_paranoid=-1"
+	hintSyslog   = hintRoot + ", or with CAP_SYSLOG, or sysctl kernel.perf_event_paranoid=1"
 	hintKptr     = hintRoot + ", or sysctl kernel.kptr_restrict=0"
 )
 
@@ -31,6 +32,10 @@ func (p *plan) rights(m *machine) {
 	switch err := m.symsErr; {
 	case err == nil:
 	case errors.Is(err, symbols.ErrRestricted):
+		if m.hidden == 0 { // kallsyms_show_value, kernel/ksyms_common.c of v6.6: then only who may profile the kernel, or has CAP_SYSLOG
+			p.stop(hintSyslog, "/proc/kallsyms shows no addresses, without which perf cannot copy the kernel's code: kernel.perf_event_paranoid is %d, and CAP_SYSLOG is missing", m.paranoid)
+			break
+		}
 		p.stop(hintKptr, "kernel.kptr_restrict is %d: /proc/kallsyms shows no addresses, without which perf cannot copy the kernel's code", m.hidden)
 	default:
 		p.stop("use a kernel with CONFIG_KALLSYMS", "/proc/kallsyms cannot be read: %v", plainly(err))
