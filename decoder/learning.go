@@ -49,9 +49,9 @@ func (r *run) goOn(before *run) {
 			ln.next = ln.plan.next()
 		}
 		if ln.next != nil {
-			ln.next.skip = was.items
+			ln.next.reached = was.reached
 		}
-		ln.items, ln.key, ln.given = was.items, was.given, was.given
+		ln.reached, ln.key, ln.given = was.reached, was.given, was.given
 	}
 }
 

@@ -291,7 +291,8 @@ func (m *merger) lends(ln *lane, p []piece, ran bool) error {
 	if ln.share == nil && !m.q.Reverse && ran {
 		m.part.Onward = ln.onward()
 	}
-	ln.items, ln.given = ln.items+items(&m.part), p[len(p)-1].key
+	ln.reached.Add(&m.part)
+	ln.given = p[len(p)-1].key
 	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)

@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
@@ -19,7 +18,7 @@ type outlet struct {
 	reading reading      // of walker
 	part    portion      // not handed on yet
 	size    int64        // of part, bytes
-	skip    int          // items still to be left out: they were delivered before
+	reached flow.Reached // what was delivered before, to be left out
 	ahead   lookahead    // not part yet
 }
 
@@ -61,44 +60,20 @@ func (o *outlet) Flow(b *flow.Batch) error {
 
 // gather adds x to the part, and hands that on where it is large.
 func (o *outlet) gather(x *flow.Batch) error {
-	if o.skip > 0 && o.leaveOut(x) {
-		return nil
+	if o.reached.Some() {
+		if o.reached.Cut(x) {
+			o.reached = flow.Reached{}
+		}
+		if items(x) == 0 {
+			o.run.recycle(x, flow.BatchSize(x))
+			return nil
+		}
 	}
 	o.part.batches = append(o.part.batches, x)
 	if o.size += flow.BatchSize(x); o.size < o.run.shares.part {
 		return nil
 	}
 	return o.send()
-}
-
-// leaveOut takes from x what was delivered before, and reports whether that is all of it.
-func (o *outlet) leaveOut(x *flow.Batch) bool {
-	n := items(x)
-	if n <= o.skip {
-		o.skip -= n
-		o.run.recycle(x, flow.BatchSize(x))
-		return true
-	}
-	if o.run.q.Reverse {
-		cutItems(x, n-o.skip)
-	} else {
-		cutFront(x, o.skip)
-	}
-	o.skip = 0
-	return false
-}
-
-// cutFront takes the first n items from b.
-func cutFront(b *flow.Batch, n int) {
-	notes := 0
-	for notes < len(b.Notes) && b.Notes[notes].At+notes < n {
-		notes++
-	}
-	b.Notes = slices.Delete(b.Notes, 0, notes)
-	b.Ranges = slices.Delete(b.Ranges, 0, n-notes)
-	for i := range b.Notes {
-		b.Notes[i].At -= n - notes
-	}
 }
 
 // fellApart keeps where trace and code contradict each other.

@@ -12,16 +12,16 @@ import (
 
 // job is a stretch of one stream for one worker.
 type job struct {
-	stream *stream.Stream
-	segs   []event.Segment
-	bounds bool          // Query.Bounds
-	at     uint64        // ns: its place among the jobs of other streams
-	parts  chan portion  // its flow, in the order in which it is delivered; closed at its end
-	skip   int           // items of it that were delivered before
-	err    error         // what ended it early; set before parts is closed
-	read   uint64        // of which places of code.asks it read code; likewise
-	visits []learn.Visit // all of it, where code.asks is set
-	known  bool          // it tells what was told before: it is not decoded
+	stream  *stream.Stream
+	segs    []event.Segment
+	bounds  bool          // Query.Bounds
+	at      uint64        // ns: its place among the jobs of other streams
+	parts   chan portion  // its flow, in the order in which it is delivered; closed at its end
+	reached flow.Reached  // what of it was delivered before
+	err     error         // what ended it early; set before parts is closed
+	read    uint64        // of which places of code.asks it read code; likewise
+	visits  []learn.Visit // all of it, where code.asks is set
+	known   bool          // it tells what was told before: it is not decoded
 }
 
 // portion is a stretch of a job's flow.

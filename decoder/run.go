@@ -64,8 +64,8 @@ type lane struct {
 	next *job   // not started; nil: no more
 	jobs []*job // started and not over
 
-	done  int // jobs that were delivered
-	items int // items delivered of the next one
+	done    int          // jobs that were delivered
+	reached flow.Reached // what was delivered of the next one
 
 	share *shardShare // nil: there are no shards
 
@@ -183,7 +183,7 @@ func (s *Session) newRun(q Query) *run {
 
 // addLane adds a lane of st, whose segments cur gives, and of these the share sh.
 func (r *run) addLane(st *stream.Stream, cur stream.Segments, sh *shardShare) {
-	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q, sh), share: sh}
+	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q, sh), share: sh, reached: flow.Reached{Back: r.q.Reverse}}
 	ln.next = ln.plan.next()
 	for sh != nil && !r.q.Merged && ln.next != nil && ln.next.begin() < sh.begin.off {
 		ln.next = ln.plan.next()
@@ -217,7 +217,7 @@ func (r *run) inOrder(sink flow.Sink) error {
 			}
 			for _, b := range p.batches {
 				size := flow.BatchSize(b) // the sink may leave another in its place
-				ln.items += items(b)
+				ln.reached.Add(b)
 				if err := sink.Flow(b); err != nil {
 					return err
 				}
@@ -303,7 +303,7 @@ func (r *run) start(ln *lane) {
 func (r *run) over(ln *lane, j *job) error {
 	ln.jobs = ln.jobs[1:]
 	ln.done++
-	ln.items = 0
+	ln.reached = flow.Reached{Back: r.q.Reverse}
 	r.ahead--
 	r.progress.done += j.bytes()
 	if r.q.Progress != nil && j.err == nil {
@@ -315,7 +315,7 @@ func (r *run) over(ln *lane, j *job) error {
 // work decodes j. It runs when fewer than Query.Jobs others do.
 func (r *run) work(j *job) {
 	defer close(j.parts)
-	o := &outlet{run: r, job: j, skip: j.skip}
+	o := &outlet{run: r, job: j, reached: j.reached}
 	o.ahead.to = o
 	if j.err = o.resume(); j.err != nil {
 		return
