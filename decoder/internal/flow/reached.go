@@ -12,14 +12,14 @@ import (
 // blocks are cut in other places.
 type Reached struct {
 	Back  bool
-	some  bool
+	some  bool  // ranges were
 	off   int64 // of the event that the last ranges led to, bytes
 	insns int   // handed on of what it led to
 	notes int   // handed on behind that
 }
 
-// Some reports whether ranges were handed on.
-func (d *Reached) Some() bool { return d.some }
+// Some reports whether anything was handed on.
+func (d *Reached) Some() bool { return d.some || d.notes > 0 }
 
 // Add counts b as handed on.
 func (d *Reached) Add(b *Batch) {
@@ -66,7 +66,7 @@ func (d *Reached) Cut(b *Batch) (done bool) {
 			if d.insns -= int(r.N); d.insns < 0 {
 				torn = r
 			}
-		} else if (off < d.off) == d.Back || off == d.off {
+		} else if !d.some || (off < d.off) == d.Back || off == d.off {
 			done = true
 			break
 		}

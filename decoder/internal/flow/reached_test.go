@@ -70,6 +70,13 @@ func TestReached(t *testing.T) {
 		}
 		old, anew := recut(r, ran, note), recut(r, ran, note)
 		d := Reached{Back: seed%2 == 1}
+		if first := (&Batch{Notes: []Note{{Kind: NoteEvent, IP: 99}}}); seed%4 == 0 { // a note, and no range yet
+			whole = append([]string{"note 99"}, whole...)
+			old, anew = append([]*Batch{first}, old...), append([]*Batch{{Notes: slices.Clone(first.Notes)}}, anew...)
+		} else if seed%4 == 1 {
+			whole = append(whole, "note 99")
+			old, anew = append(old, first), append(anew, &Batch{Notes: slices.Clone(first.Notes)})
+		}
 		if d.Back {
 			slices.Reverse(old)
 			slices.Reverse(anew)
