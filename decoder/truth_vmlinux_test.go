@@ -206,7 +206,7 @@ func TestTruthVmlinux(t *testing.T) {
 // goes back over. There are no others. In four machines there would be if contradictions took nothing back. In the
 // last one there would be if a return from an exception confirmed what led to a stated address before it.
 func TestTruthVmlinuxLies(t *testing.T) {
-	for _, seed := range []uint64{41, 1289, 45, 85, 177, 232, 582} {
+	for _, seed := range keptRuns(t, []uint64{41, 1289, 45, 85, 177, 232, 582}) {
 		truthVmlinux(t, seed, 1, 8)
 	}
 }
