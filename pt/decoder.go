@@ -29,7 +29,9 @@ type Decoder struct {
 	phase phase
 
 	times moments
+	open  psbPlus // what the PSB+ at the segment's begin says
 	close psbPlus // what the PSB+ at the segment's end says
+	psbs  psbAgain
 
 	queue  [queueSize]event.Event
 	head   int // index of the next event to hand out
@@ -88,13 +90,11 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.times.now = seg.Time.Lo
 	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now
 
-	d.close = psbPlus{}
+	d.close.ok, d.close.on, d.close.hasTSC = false, false, false
 	if len(own) < len(seg.Buf) {
 		var l Lexer
 		l.Reset(seg.Buf[len(own):], seg.Off+int64(len(own)))
-		k := d.times.ahead.clk
-		k.Reset()
-		d.close = readPSB(&l, &k, &d.er)
+		d.psbs.readAside(&d.close, &l, &d.times.ahead.clk, &d.er)
 	}
 	hi := seg.Time.Hi
 	d.times.clk.until = after(&d.times.clk.conv, hi)
@@ -123,8 +123,8 @@ func (d *Decoder) Next(e *event.Event) bool {
 		switch d.phase {
 		case atStart:
 			d.phase = inBody
-			s := readPSB(&d.lx, &d.times.clk, &d.er)
-			d.sync(&s, 0)
+			d.psbs.read(&d.open, &d.lx, &d.times.clk, &d.er)
+			d.sync(&d.open, 0)
 			d.comp.fresh = true
 		case inBody:
 			d.direct = false

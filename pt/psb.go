@@ -100,6 +100,10 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 // enableFollows reports whether the next packet that is about the flow is a
 // TIP.PGE: the sign of erratum BDM70. l is a copy.
 func enableFollows(l Lexer, er *errata) bool {
+	i := pads(l.buf, l.pos)
+	if i < len(l.buf) && l.item == 0 && l.buf[i]&1 == 0 && l.buf[i] != 0x02 {
+		return false // a short TNT
+	}
 	var p Packet
 	for fetch(&l, &p, er) {
 		switch p.Kind {
