@@ -11,7 +11,7 @@ import (
 )
 
 // mixedLie tells two to four lies at once: other code at a site, records that are wrong or missing,
-// damaged trace, and programs that are traced and whose code is not at hand.
+// and damaged trace. Programs may be traced too, whose code is not at hand.
 func mixedLie(t testing.TB, o *original, r *rand.Rand) *lie {
 	records := []func(o *original, r *rand.Rand) *lie{
 		func(o *original, r *rand.Rand) *lie { return dropLie(o, r, false) },
