@@ -75,8 +75,8 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	s.learned.room, s.learned.caches = leastRoom+s.size(), s.newCaches()
-	s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
+	s.learned.room = leastRoom + s.size()
+	s.blocks()
 	defer func() {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers, s.learned.watch = nil, nil, passed{}, trials.Answers{}, nil
 	}()
@@ -220,10 +220,19 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 	return all, err
 }
 
+// blocks returns the blocks that are read to learn.
+func (s learner) blocks() *trials.Blocks {
+	if s.learned.blocks == nil {
+		s.learned.caches = s.newCaches()
+		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
+	}
+	return s.learned.blocks
+}
+
 // read gives c, which is base with what was learned, blocks to read. It reports whether they are those that
 // were read to learn.
 func (s learner) read(c, base *code) (shared bool) {
-	b := s.learned.blocks
+	b := s.blocks()
 	if shared = b.Learn(base.text.Text, c.text.Text, c.learned); shared {
 		c.caches = s.learned.caches
 	} else if c.caches == nil {
