@@ -12,7 +12,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // learner is what a session learns by.
@@ -103,7 +102,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	if len(tested) == 0 || 2*left > met {
 		return false, nil
 	}
-	next, err := s.withLearned(learnedOf(tested))
+	next, err := s.withLearned(learn.LearnedOf(tested))
 	if err != nil {
 		return false, err
 	}
@@ -195,19 +194,11 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 	return tested, left, nil
 }
 
-// learnedOf is list as what was learned.
-func learnedOf(list []learn.Held) (all []kcore.Learned) {
-	for i := range list {
-		all = append(all, list[i].Learned())
-	}
-	return all
-}
-
 // pass decodes all of the recording with list, until it met more visits than most. It returns
 // those that it met. The decoding before is not repeated.
 func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*learn.Gathered, error) {
 	all := new(learn.Gathered)
-	next, err := s.withLearned(learnedOf(list))
+	next, err := s.withLearned(learn.LearnedOf(list))
 	if p := &s.learned.passed; err != nil || p.is(next) {
 		return cmp.Or(p.met, all), err
 	}
