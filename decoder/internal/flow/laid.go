@@ -57,9 +57,9 @@ func (c *Cache) Lay(other func(addr, end uint64) bool) {
 	if !l.on {
 		l.on, l.list = true, make([]entry, 0, 1<<8)
 		for i := range c.shard {
-			for k, root := range c.shard[i].m {
-				root.each(func(b *Block) { l.list = append(l.list, entryOf(k, b)) })
-			}
+			c.shard[i].eachRoot(func(root *Block) {
+				root.each(func(b *Block) { l.list = append(l.list, entryOf(b.key(), b)) })
+			})
 		}
 	}
 	l.from, l.other = len(l.list), other
@@ -72,8 +72,8 @@ func (c *Cache) Lay(other func(addr, end uint64) bool) {
 
 // cover takes all versions of a block out of c, if they are there, up to Lift.
 func (c *Cache) cover(k key) {
-	m := c.shard[k.hash()>>58].m
-	root := m[k]
+	s := &c.shard[k.hash()>>58]
+	root := s.root(k)
 	if root == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *Cache) cover(k key) {
 		b.Span = nowhere
 	})
 	c.laid.taken = append(c.laid.taken, t)
-	delete(m, k)
+	s.dropRoot(k)
 }
 
 // Lift takes out the blocks of what was laid over c, and puts its own back.
@@ -98,7 +98,7 @@ func (c *Cache) Lift() {
 		c.scrap(t.key)
 		i := 0
 		t.root.each(func(b *Block) { b.Span, i = t.spans[i], i+1 })
-		c.shard[t.hash()>>58].m[t.key] = t.root
+		c.shard[t.hash()>>58].setRoot(t.key, t.root)
 	}
 	c.endLaying()
 }
@@ -131,9 +131,9 @@ func (c *Cache) endLaying() {
 
 // scrap takes all versions of a block out of c for good.
 func (c *Cache) scrap(k key) {
-	m := c.shard[k.hash()>>58].m
-	m[k].each(func(b *Block) { b.Span = nowhere })
-	delete(m, k)
+	s := &c.shard[k.hash()>>58]
+	s.root(k).each(func(b *Block) { b.Span = nowhere })
+	s.dropRoot(k)
 }
 
 // each gives b and all other versions of it, in the tree at b.
