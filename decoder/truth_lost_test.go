@@ -313,7 +313,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 		if !free && k < len(want) && want[k].IP == x.ip {
 			c.settled, fresh = c.settled+1, false
 			k++
-			since = anchor{i + 1, k}
+			since = anchor{printed: i + 1, executed: k}
 			continue
 		}
 		if !free || fresh {
@@ -379,7 +379,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 						next, at = next+1, at+1
 					}
 					i, k, free, fresh = next-1, at, false, false
-					since = anchor{next, at}
+					since = anchor{printed: next, executed: at}
 					continue
 				}
 			}

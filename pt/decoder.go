@@ -235,9 +235,10 @@ func (d *Decoder) finish() {
 	d.push(end, end).Kind = event.End
 }
 
-// trouble tells that [off, end) could not be decoded.
-func (d *Decoder) trouble(r event.Reason, off, end int64) {
+// trouble tells that [off, end) could not be decoded, and returns what tells it.
+func (d *Decoder) trouble(r event.Reason, off, end int64) *event.Event {
 	e := d.push(off, end)
 	e.Kind, e.Reason = event.Trouble, r
 	d.state = powerUnknown
+	return e
 }

@@ -13,16 +13,16 @@ type callTaker interface {
 	takesCalls(fail func(error)) func(*calls.Call)
 }
 
-// callsPerGroup is how many rows a row group of calls has at most. Four times as many would take less time, as
-// dictionaries are a part of the work, and some 15 MiB more.
-const callsPerGroup = rowsPerGroup
+// callsPerGroup is how many rows a row group of calls has at most. It is more than others have, as
+// dictionaries are a part of the work.
+const callsPerGroup = 4 * rowsPerPage
 
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
 	ids    *numbers // its number, by row
 	known  int      // numbers that were given; 0 where the key is a column
-	plain  int      // bytes of the page below before packing
-	packed []byte   // the data page of ids, once a column had it
+	plain  int      // bytes of the pages below before packing
+	packed []byte   // the data pages of ids, once a column had them
 }
 
 // numbers is a number for each row.

@@ -15,7 +15,7 @@ import (
 )
 
 // TestSameTables would catch a value of Parquet that is not that of CSV. Calls do not become rows
-// there, and columns share pages. It would catch a dictionary that has a value twice.
+// there, and columns share pages. It would catch a page that has the rows of another. It would catch a dictionary that has a value twice.
 func TestSameTables(t *testing.T) {
 	names := []string{"ftrace", "kprobes"}
 	for _, name := range names[:testsize.Of(t, 1, len(names))] {
@@ -37,7 +37,7 @@ func TestSameTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p, ok := enc.(*parquet); ok {
-				p.most = 1000 // row groups are filled again
+				p.most, p.perPage = 1000, 300 // row groups are filled again, and have several pages
 			}
 			sinks = append(sinks, New(s, f, enc, Options{Choice: all, Crossed: crossed.By}))
 		}
