@@ -97,6 +97,7 @@ func (d *condenser) condense(out, b *decoder.Batch) {
 		out.Notes[len(out.Notes)-1].At = len(out.Ranges)
 	}
 	d.follow(b.Ranges[from:], base)
+	flow.Condense(out, d.over, d.over.filled())
 }
 
 // takesUp begins with out, of a stream of which nothing is known.

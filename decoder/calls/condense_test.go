@@ -119,9 +119,10 @@ func TestCondense(t *testing.T) {
 	all, left, detours := 0, 0, 0
 	add := func(a, l, d int) { all, left, detours = all+a, left+l, detours+d }
 	for seed := range uint64(testsize.Of(t, 60, 600)) {
-		r := sim.Simulate(sim.Draw(seed + 60_000))
 		q := decoder.Query{SegmentBytes: []int64{0, 64, 1024}[seed%3]}
-		add(condenseAlike(t, fmt.Sprint("seed ", seed+60_000), simSession(t, r), q))
+		for i, c := range []sim.Config{sim.Draw(seed + 60_000), sim.DrawThreads(seed + 60_000)} {
+			add(condenseAlike(t, fmt.Sprintf("seed %d, threads %v", seed+60_000, i > 0), simSession(t, sim.Simulate(c)), q))
+		}
 	}
 	if t.Failed() {
 		return

@@ -32,6 +32,11 @@ func (o *condensed) size() int64 {
 	return int64(cap(o.detours)*detourBytes + cap(o.timed)*endedBytes + cap(o.folded)*foldedBytes)
 }
 
+// filled is what o would take with no room left, bytes.
+func (o *condensed) filled() int64 {
+	return int64(len(o.detours)*detourBytes + len(o.timed)*endedBytes + len(o.folded)*foldedBytes)
+}
+
 // lend has t follow b. Of the calls that were taken out of it, and of its detours, it tells at once.
 func (t *Tree) lend(b *decoder.Batch) {
 	with, _ := flow.CondensedOf(b)
