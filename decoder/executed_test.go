@@ -199,8 +199,12 @@ type untruth struct {
 	since, until *anchor
 }
 
-// anchor is a place in what is printed, and where that is in what was executed.
-type anchor struct{ printed, executed int }
+// anchor is a place in what is printed, and where that is in what was executed. before is the one that
+// was found before it, with no gap between.
+type anchor struct {
+	printed, executed int
+	before            *anchor
+}
 
 // judge compares what was printed of a stream with what was executed.
 //
@@ -217,14 +221,14 @@ func (c *claimCount) judge(p *printed, x *executed) (list []untruth) {
 	seen := make([]bool, len(x.ips))
 	c.executed += len(x.ips)
 	k := 0
-	var last *anchor // the end of what was found last, with no gap behind it
+	var last *anchor // the end of what was found last, with no gap behind it; or where the trace states the flow behind one
 	open := 0        // from this index on the next anchor of list is not known
 	for i := 0; i < len(p.parts); {
 		q := &p.parts[i]
 		if q.gap != nil {
 			c.gaps++
 			i++
-			last, open = nil, len(list)
+			last, open = p.resumed(i, x), len(list)
 			continue
 		}
 		j := i + 1
@@ -252,46 +256,88 @@ func (c *claimCount) judge(p *printed, x *executed) (list []untruth) {
 	return list
 }
 
-// judgeRun is judge for the run that begins with part i and ends before instruction
-// to. Everything executed before k is accounted for; next is the new k. last and open are
-// judge's.
-func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool, list []untruth, last **anchor, open *int) (all []untruth, next int) {
-	behind, wrong := -1, false
+// found is instructions [at, at+n) of what is printed that ran at instruction ran.
+type found struct{ at, ran, n int }
+
+// pieces finds what ran of the run that begins with part i and ends before instruction to, from
+// instruction k of x on. What the run begins with may be short, unless doubted is true; what comes
+// later in it is shortest at least. ran is how many instructions that is.
+func (x *executed) pieces(p *printed, i, to, k int, doubted bool) (list []found, ran int) {
+	first := !doubted
 	for at := p.parts[i].from; at < to; {
 		for i+1 < len(p.parts) && p.parts[i+1].from <= at {
 			i++
 		}
 		j, n := x.locate(p.ips[at:to], p.parts[i].off, k)
-		if behind < 0 && !wrong && n > 0 || n >= shortest {
-			if !wrong && behind >= 0 {
-				list = append(list, untruth{from: at, to: at, part: i, behind: behind, since: *last})
-			}
-			if wrong || behind >= 0 {
-				c.seams++
-				list[len(list)-1].back = j
-			}
-			for s := j; s < j+n; s++ {
-				seen[s] = true
-			}
-			for ; *open < len(list); *open++ {
-				list[*open].until = &anchor{at, j}
-			}
-			at, k, behind, wrong = at+n, j+n, j+n, false
-			*last = &anchor{at, k}
-			continue
+		if n >= shortest || first && n > 0 {
+			list, ran = append(list, found{at, j, n}), ran+n
+			at, k = at+n, j+n
+		} else {
+			at++
 		}
-		if !wrong {
-			list = append(list, untruth{from: at, to: at, part: i, behind: behind, back: -1, since: *last})
-			wrong = true
+		first = false
+	}
+	return list, ran
+}
+
+// judgeRun is judge for the run that begins with part i and ends before instruction
+// to. Everything executed before k is accounted for; next is the new k. last and open are
+// judge's. The few instructions that the run begins with may have run at another place than where
+// the rest did: then they are wrong.
+func (c *claimCount) judgeRun(p *printed, x *executed, i, to, k int, seen []bool, list []untruth, last **anchor, open *int) (all []untruth, next int) {
+	at := p.parts[i].from
+	matches, ran := x.pieces(p, i, to, k, false)
+	if len(matches) > 0 && matches[0].n < shortest && matches[0].at == at && ran < to-at {
+		if others, more := x.pieces(p, i, to, k, true); more > ran {
+			matches = others
 		}
-		c.wrong++
-		if !x.ran[p.ips[at]] {
-			c.foreign++
+	}
+	behind := -1
+	for _, f := range append(matches, found{at: to}) {
+		wrong := at < f.at
+		if wrong || f.n > 0 && behind >= 0 {
+			for ; i+1 < len(p.parts) && p.parts[i+1].from <= at; i++ {
+			}
+			list = append(list, untruth{from: at, to: f.at, part: i, behind: behind, back: -1, since: *last})
 		}
-		at++
-		list[len(list)-1].to = at
+		for ; at < f.at; at++ {
+			c.wrong++
+			if !x.ran[p.ips[at]] {
+				c.foreign++
+			}
+		}
+		if f.n == 0 {
+			break
+		}
+		if wrong || behind >= 0 {
+			c.seams++
+			list[len(list)-1].back = f.ran
+		}
+		for s := f.ran; s < f.ran+f.n; s++ {
+			seen[s] = true
+		}
+		for ; *open < len(list); *open++ {
+			list[*open].until = &anchor{printed: at, executed: f.ran}
+		}
+		at, k, behind = at+f.n, f.ran+f.n, f.ran+f.n
+		*last = &anchor{at, k, *last}
 	}
 	return list, k
+}
+
+// resumed is the place behind the first instruction of part i, with which the flow goes on behind a
+// gap, where that ran in x at the very event. Then the trace states that it is there, also where it is
+// ambiguous. nil: it did not run there.
+func (p *printed) resumed(i int, x *executed) *anchor {
+	if i >= len(p.parts) || p.parts[i].gap != nil {
+		return nil
+	}
+	q := &p.parts[i]
+	k := sort.Search(len(x.at), func(k int) bool { return x.at[k].off >= q.off })
+	if k == len(x.at) || x.at[k].off != q.off || x.ips[x.at[k].from] != p.ips[q.from] {
+		return nil
+	}
+	return &anchor{printed: q.from + 1, executed: x.at[k].from + 1}
 }
 
 // ambiguousRan marks what was executed of the ambiguous instructions of part i and

@@ -83,12 +83,14 @@ var rooms = map[string]room{
 	// What it traces, as a recording.
 	"decoder/internal/simrec": {floor: 4, testOnly: true},
 
-	"pt":              {floor: 1},
-	"coresight/etmv4": {floor: 1},
-	"coresight/etmv3": {floor: 1, beside: []string{"coresight/internal/v3"}},
-	"coresight/ptm":   {floor: 1, beside: []string{"coresight/internal/v3"}},
-	"coresight/stm":   {floor: 1},
-	"coresight/itm":   {floor: 1},
+	"pt": {floor: 1},
+	// The known defects of processors.
+	"pt/internal/defects": {floor: 0},
+	"coresight/etmv4":     {floor: 1},
+	"coresight/etmv3":     {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/ptm":       {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/stm":       {floor: 1},
+	"coresight/itm":       {floor: 1},
 	// What ETMv3 and PTM share.
 	"coresight/internal/v3": {floor: 1},
 	// Kernel code in time, and what it is made of: images and symbols.

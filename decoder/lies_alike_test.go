@@ -81,18 +81,22 @@ func (p *printed) goesOn(n int) bool {
 
 // alike says of each of list, which was printed of stream i of s, whether the trace
 // cannot tell it from what was executed (agrees). What one leaves of the outcomes
-// another may use up: then several in one run are alike together.
+// another may use up: then several in one run are alike together. What is ambiguous before one may
+// have left some too, of which nothing is in list: then it is asked from an anchor before that on.
 func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
-	const together = 8
+	const together, back = 8, 8
 	same := make([]bool, len(list))
 	for k := range list {
 		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
 			u := list[k]
 			u.until = list[j].until
-			if o.agrees(s, i, p, u) {
-				for n := k; n <= j; n++ {
-					same[n] = true
-				}
+			agrees := false
+			for n := 0; n < back && u.since != nil && !agrees; n++ {
+				agrees = o.agrees(s, i, p, u)
+				u.since = u.since.before
+			}
+			for n := k; n <= j && agrees; n++ {
+				same[n] = true
 			}
 		}
 	}

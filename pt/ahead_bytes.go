@@ -81,7 +81,18 @@ func (d *Decoder) Use(n int, last uint64) {
 // Some is Fill, but stops where Ahead can tell what comes next. It gives one event at
 // least; more is false at the segment's end.
 func (d *Decoder) Some(q []event.Event) (n int, more bool) {
+	if d.phase == atStart {
+		begin(d)
+		if d.state == powerOff && pads(d.lx.buf, d.lx.pos) == len(d.lx.buf) { // nothing else is there
+			d.lx.pos, d.phase = len(d.lx.buf), atRest
+			d.finish()
+		}
+	}
 	for n < len(q) {
+		if k := handOut(d, q[n:]); k > 0 {
+			n += k
+			continue
+		}
 		if n > 0 && repeats(d) {
 			return n, true
 		}

@@ -29,7 +29,9 @@ type Decoder struct {
 	phase phase
 
 	times moments
+	open  psbPlus // what the PSB+ at the segment's begin says
 	close psbPlus // what the PSB+ at the segment's end says
+	psbs  psbAgain
 
 	queue  [queueSize]event.Event
 	head   int // index of the next event to hand out
@@ -66,7 +68,7 @@ const (
 func NewDecoder(c Config, seg event.Segment) *Decoder {
 	d := &Decoder{cfg: c, er: c.errata()}
 	d.times.clk = newClock(c)
-	d.times.ahead.clk, d.times.ahead.er = d.times.clk, d.er
+	d.times.ahead.clk, d.times.ahead.er, d.psbs.fresh = d.times.clk, d.er, d.times.clk
 	d.Reset(seg)
 	return d
 }
@@ -88,13 +90,11 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.times.now = seg.Time.Lo
 	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now
 
-	d.close = psbPlus{}
+	d.close.ok, d.close.on, d.close.hasTSC = false, false, false
 	if len(own) < len(seg.Buf) {
 		var l Lexer
 		l.Reset(seg.Buf[len(own):], seg.Off+int64(len(own)))
-		k := d.times.ahead.clk
-		k.Reset()
-		d.close = readPSB(&l, &k, &d.er)
+		d.psbs.read(&d.close, &l, nil, &d.er)
 	}
 	hi := seg.Time.Hi
 	d.times.clk.until = after(&d.times.clk.conv, hi)
@@ -122,10 +122,7 @@ func (d *Decoder) Next(e *event.Event) bool {
 		}
 		switch d.phase {
 		case atStart:
-			d.phase = inBody
-			s := readPSB(&d.lx, &d.times.clk, &d.er)
-			d.sync(&s, 0)
-			d.comp.fresh = true
+			begin(d)
 		case inBody:
 			d.direct = false
 			if d.quick(e) || d.step(e) {
@@ -142,6 +139,14 @@ func (d *Decoder) Next(e *event.Event) bool {
 			return false
 		}
 	}
+}
+
+// begin reads the PSB+ at the segment's front.
+func begin(d *Decoder) {
+	d.phase = inBody
+	d.psbs.read(&d.open, &d.lx, &d.times.clk, &d.er)
+	d.sync(&d.open, 0)
+	d.comp.fresh = true
 }
 
 // slot returns the event to fill for the packets [off, end), of what happened
@@ -230,9 +235,10 @@ func (d *Decoder) finish() {
 	d.push(end, end).Kind = event.End
 }
 
-// trouble tells that [off, end) could not be decoded.
-func (d *Decoder) trouble(r event.Reason, off, end int64) {
+// trouble tells that [off, end) could not be decoded, and returns what tells it.
+func (d *Decoder) trouble(r event.Reason, off, end int64) *event.Event {
 	e := d.push(off, end)
 	e.Kind, e.Reason = event.Trouble, r
 	d.state = powerUnknown
+	return e
 }

@@ -12,6 +12,10 @@ import (
 func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
+		if k := handOut(d, q[n:]); k > 0 {
+			n += k
+			continue
+		}
 		if plain(d) {
 			if n += d.burst(q[n:]); n == len(q) {
 				break
@@ -21,6 +25,18 @@ func (d *Decoder) Fill(q []event.Event) int {
 			break
 		}
 		n++
+	}
+	return n
+}
+
+// handOut writes events that wait and are whole to q, and returns how many.
+func handOut(d *Decoder, q []event.Event) int {
+	if d.head == d.tail || d.comp.open() {
+		return 0
+	}
+	n := copy(q, d.queue[d.head:d.tail])
+	if d.head += n; d.head == d.tail {
+		d.head, d.tail = 0, 0
 	}
 	return n
 }

@@ -103,11 +103,13 @@ type ahead struct {
 // reset starts at l's place. Where nothing is to be looked for, the segment's
 // end bounds everything.
 func (a *ahead) reset(l *Lexer, k *clock, end uint64, look bool) {
-	a.lx, a.clk, a.end = *l, *k, end
-	a.off, a.hi = -1, 0
+	a.end = end
 	if !look {
 		a.off, a.hi = math.MaxInt64, end
+		return
 	}
+	a.lx, a.clk = *l, *k
+	a.off, a.hi = -1, 0
 }
 
 // search makes the timing packet at or after off the one found.

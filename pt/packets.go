@@ -360,6 +360,6 @@ func (d *Decoder) takeBad(p *Packet) {
 	if p.Arg == packettext.BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
 		r = event.Truncated
 	}
-	d.trouble(r, p.Off, end)
+	d.trouble(r, p.Off, end).Flags = event.FlagNoPacket
 	d.times.flush()
 }

@@ -11,6 +11,9 @@ import (
 type psbPlus struct {
 	ok  bool  // PSBEND was there, or an OVF that stands for it
 	bad bool  // a packet in it has no place there: at off, up to end
+	odd bool  // it has several FUPs, or not its bytes alone say what it did to the clock or where it ends
+	fup int   // where the payload of its FUP begins, bytes from its begin
+	len int   // of that payload, bytes; 0: none
 	off int64 // offset of the PSB
 	end int64 // offset after its last packet
 	on  bool  // there was a FUP: tracing is on at ip
@@ -54,7 +57,7 @@ func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 			return s
 		case OVF:
 			l.SeekTo(at)
-			s.ok = true
+			s.ok, s.odd = true, true
 			return s
 		default:
 			if !s.read(&p, k) {
@@ -74,6 +77,8 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 	case PAD, MNT, ModeOther:
 	case FUP:
 		s.ip, s.on = s.last.of(p)
+		s.odd = s.odd || s.len != 0
+		s.fup, s.len = int(p.Off-s.off)+1, int(p.Len)-1
 	case PIP:
 		s.hasCR3 = true
 		s.cr3, s.nr = pip(p.Value)
@@ -92,6 +97,7 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 		k.CBR(uint8(p.Value))
 		s.hasCBR, s.cbr = true, uint8(p.Value)
 	default:
+		s.odd = s.odd || p.Kind != TMA
 		return k.read(p, false)
 	}
 	return true
@@ -100,6 +106,10 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 // enableFollows reports whether the next packet that is about the flow is a
 // TIP.PGE: the sign of erratum BDM70. l is a copy.
 func enableFollows(l Lexer, er *errata) bool {
+	i := pads(l.buf, l.pos)
+	if i < len(l.buf) && l.item == 0 && l.buf[i]&1 == 0 && l.buf[i] != 0x02 {
+		return false // a short TNT
+	}
 	var p Packet
 	for fetch(&l, &p, er) {
 		switch p.Kind {

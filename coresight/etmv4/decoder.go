@@ -157,13 +157,15 @@ func (d *Decoder) takeElem(x *elem) {
 	}
 }
 
-// trouble tells that [off, end) could not be decoded, and drops what waits.
-func (d *Decoder) trouble(r event.Reason, off, end int64) {
+// trouble tells that [off, end) could not be decoded, and drops what waits. It
+// returns what tells it.
+func (d *Decoder) trouble(r event.Reason, off, end int64) *event.Event {
 	d.dropWaiting()
 	d.out.flush()
 	e := d.out.push(&elem{off: off, end: end, time: d.now})
 	e.Kind, e.Reason = event.Trouble, r
 	d.sync, d.awaitMarker = hunting, d.marks()
+	return e
 }
 
 // finish tells how the segment ends.

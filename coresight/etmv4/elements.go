@@ -49,7 +49,7 @@ func (d *Decoder) takeBad(p *Packet) {
 		d.trouble(event.Truncated, p.Off, end)
 		return
 	}
-	d.trouble(event.BadPacket, p.Off, end)
+	d.trouble(event.BadPacket, p.Off, end).Flags = event.FlagNoPacket
 	d.lost(end, end)
 }
 

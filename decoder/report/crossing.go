@@ -105,23 +105,22 @@ type Crossings struct {
 	Gaps    uint64           // stretches that could not be followed, in which more may lie
 	Shown   []shown          // by stream: what its trace tells of
 
-	seen  [][]*Crossing // by stream and poke; nil: none
-	hits  map[*decoder.Block]*[]hit
-	near  []nearHits           // by Block.Number: of blocks asked for last
-	sites map[[2]uint64]*poked // by where blocks begin and end
-	found [][2]uint64          // scratch
-	pokes []int                // scratch
+	seen    crossed
+	threads map[[2]int][]passage // by stream and poke
+	hits    map[*decoder.Block]*[]hit
+	near    []nearHits           // by Block.Number: of blocks asked for last
+	sites   map[[2]uint64]*poked // by where blocks begin and end
+	found   [][2]uint64          // scratch
+	pokes   []int                // scratch
 }
 
 // Decode decodes what q asks for, and returns By of each poke that was crossed, and Gaps.
 func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]Crossing, gaps uint64, err error) {
 	err = c.Session.Flow(ctx, own(c.Session, q), c)
 	by = map[int][]Crossing{}
-	for _, seen := range c.seen {
-		for i, x := range seen {
-			if x != nil {
-				by[i] = append(by[i], *x)
-			}
+	for i := range c.seen.first {
+		if list := c.By(i); len(list) > 0 {
+			by[i] = list
 		}
 	}
 	return by, c.Gaps, err
@@ -134,9 +133,10 @@ func (c *Crossings) By(poke int) (list []Crossing) {
 		c.hits, c.sites = map[*decoder.Block]*[]hit{}, map[[2]uint64]*poked{}
 		clear(c.near)
 	}
-	for _, seen := range c.seen {
-		if poke < len(seen) && seen[poke] != nil {
-			list = append(list, *seen[poke])
+	for i := range c.seen.streams {
+		if k, ok := c.seen.crossing(i, poke); ok {
+			k.Threads = c.threads[[2]int{i, poke}]
+			list = append(list, k)
 		}
 	}
 	return list
@@ -145,9 +145,9 @@ func (c *Crossings) By(poke int) (list []Crossing) {
 // begin makes room for the session's streams.
 func (c *Crossings) begin() {
 	c.hits, c.sites = map[*decoder.Block]*[]hit{}, map[[2]uint64]*poked{}
-	c.near = make([]nearHits, numNear)
+	c.near, c.threads = make([]nearHits, numNear), map[[2]int][]passage{}
+	c.seen.streams = len(c.Session.Streams())
 	for _, st := range c.Session.Streams() {
-		c.seen = append(c.seen, nil)
 		c.Shown = append(c.Shown, shown{Own: st.Guest == c.Session.Meta().Guest && st.Executes()})
 	}
 }
@@ -202,9 +202,8 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 			c.misses(x, &n.Gap)
 		case decoder.NoteTrap:
 			if n.Poke >= 0 {
-				k := c.of(b.Stream, n.Poke)
-				k.Traps.add(Sighting{n.Event.Time, n.Verdict})
-				if p := c.threadAt(k, n.Poke, n.Event.Time); p != nil {
+				c.seen.of(b.Stream, n.Poke, sideTraps).add(Sighting{n.Event.Time, n.Verdict})
+				if p := c.threadAt(b.Stream, n.Poke, n.Event.Time); p != nil {
 					p.Traps++
 				}
 			}
@@ -239,13 +238,12 @@ func (c *Crossings) executed(b *decoder.Batch, r *decoder.BatchRange, hits []hit
 		if r.Either() {
 			x.Verdict = decoder.Ambiguous
 		}
-		k := c.of(b.Stream, h.poke)
+		of := sideOld
 		if h.new {
-			k.New.add(x)
-		} else {
-			k.Old.add(x)
+			of = sideNew
 		}
-		if p := c.threadAt(k, h.poke, x.Time); p != nil && h.new {
+		c.seen.of(b.Stream, h.poke, of).add(x)
+		if p := c.threadAt(b.Stream, h.poke, x.Time); p != nil && h.new {
 			p.New++
 		} else if p != nil {
 			p.Old++
@@ -253,37 +251,26 @@ func (c *Crossings) executed(b *decoder.Batch, r *decoder.BatchRange, hits []hit
 	}
 }
 
-// of returns what is known of a stream and a poke.
-func (c *Crossings) of(stream, poke int) *Crossing {
-	seen := &c.seen[stream]
-	if n := poke + 1 - len(*seen); n > 0 {
-		*seen = append(*seen, make([]*Crossing, n)...)
-	}
-	k := &(*seen)[poke]
-	if *k == nil {
-		*k = &Crossing{Stream: stream}
-	}
-	return *k
-}
-
 // threadAt returns what is known of the thread that ran at t, nil where nobody asks for
 // the threads of that poke.
-func (c *Crossings) threadAt(k *Crossing, poke int, t event.Time) *passage {
+func (c *Crossings) threadAt(stream, poke int, t event.Time) *passage {
 	if !slices.Contains(c.Named, poke) {
 		return nil
 	}
-	tid, comm, ok := c.Session.Running(k.Stream, t.Likely())
+	tid, comm, ok := c.Session.Running(stream, t.Likely())
 	if !ok {
 		tid, comm = -1, ""
 	}
-	at := slices.IndexFunc(k.Threads, func(p passage) bool { return p.TID == tid && p.Comm == comm })
+	list := c.threads[[2]int{stream, poke}]
+	at := slices.IndexFunc(list, func(p passage) bool { return p.TID == tid && p.Comm == comm })
 	if at < 0 {
-		at = len(k.Threads)
-		k.Threads = append(k.Threads, passage{TID: tid, Comm: comm, First: t})
+		at = len(list)
+		list = append(list, passage{TID: tid, Comm: comm, First: t})
+		c.threads[[2]int{stream, poke}] = list
 	}
-	p := &k.Threads[at]
-	if first, _, known := c.Session.Running(k.Stream, t.Lo); ok && known && t.Lo != t.Hi {
-		if later, _, switched := c.Session.NextRunning(k.Stream, t.Lo, first); first != tid || switched && later <= t.Hi {
+	p := &list[at]
+	if first, _, known := c.Session.Running(stream, t.Lo); ok && known && t.Lo != t.Hi {
+		if later, _, switched := c.Session.NextRunning(stream, t.Lo, first); first != tid || switched && later <= t.Hi {
 			p.Unsure++
 		}
 	}

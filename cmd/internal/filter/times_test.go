@@ -100,3 +100,14 @@ func TestWrongSpan(t *testing.T) {
 		}
 	}
 }
+
+// TestNoTime would catch a command without --time that reads the trace to find out when it
+// runs, up to 16 MiB a stream. There is no session here, so that would end in a panic.
+func TestNoTime(t *testing.T) {
+	if from, to, err := Times(nil, ""); from != 0 || to != 0 || err != nil {
+		t.Errorf("no time: from %d to %d, %v", from, to, err)
+	}
+	if said, hint := Outside(nil, nil, 0, 0); said != "" || hint != "" {
+		t.Errorf("no time lies beside the trace: %q, %q", said, hint)
+	}
+}

@@ -210,10 +210,10 @@ func widthOf(distinct int) int {
 	return 1
 }
 
-// keyed appends the numbers that c, of calls, has in so many rows, as runs does. They are
+// keyed appends the numbers that c, of calls, has in rows, as runs does: from one up to another. They are
 // one run. It may write over scratch, and returns it.
-func (c *column) keyed(b []byte, scratch []uint16, rows int) ([]byte, []uint16) {
-	distinct, ids := c.distinct(), c.ids[:rows]
+func (c *column) keyed(b []byte, scratch []uint16, from, to int) ([]byte, []uint16) {
+	distinct, ids, rows := c.distinct(), c.ids[from:to], to-from
 	width := widthOf(distinct)
 	b = append(b, byte(8*width))
 	if distinct == 1 {
@@ -230,11 +230,11 @@ func (c *column) keyed(b []byte, scratch []uint16, rows int) ([]byte, []uint16) 
 	for i, id := range c.lut[:min(len(c.lut), len(small))] {
 		small[i] = byte(id)
 	}
-	b, to := packable(b, rows, 1)
-	to = to[:len(ids)]
+	b, room := packable(b, rows, 1)
+	room = room[:len(ids)]
 	for i, id := range ids {
-		if to[i] = small[byte(id)]; id >= uint16(len(small)) {
-			to[i] = byte(c.lut[id])
+		if room[i] = small[byte(id)]; id >= uint16(len(small)) {
+			room[i] = byte(c.lut[id])
 		}
 	}
 	return b, scratch

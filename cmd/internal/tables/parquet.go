@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"sync/atomic"
@@ -16,11 +17,12 @@ import (
 // that is full is written by another goroutine, while the next one fills.
 type parquet struct {
 	*files
-	most   int // rows of a row group; 0: as many as there is room for
-	tables [len(Tables)]parquetTable
-	full   chan *rowGroup
-	empty  [len(Tables)]chan *rowGroup // written
-	done   chan struct{}               // closed when all that was full is written
+	most    int // rows of a row group; 0: as many as there is room for
+	perPage int // rows of a page of calls
+	tables  [len(Tables)]parquetTable
+	full    chan *rowGroup
+	empty   [len(Tables)]chan *rowGroup // written
+	done    chan struct{}               // closed when all that was full is written
 
 	// What follows is the other goroutine's, until done is closed.
 	zip    *zstd.Encoder
@@ -37,15 +39,14 @@ type parquetTable struct {
 	filled *rowGroup // nil: no row has come
 	total  int64     // rows written
 	off    int64     // bytes written
-	groups []byte    // metadata of the groups, as elements of a list
-	count  int       // of groups
+	groups [][]byte  // metadata of each group, as an element of a list
 }
 
 // rowGroup is a row group of a table.
 type rowGroup struct {
 	table   int
-	rows    int
-	most    int // of rows
+	rows    int // of calls: but for those that wait
+	most    int // of rows; of calls up to maxWaiting more
 	columns []column
 	calls   *callRows // nil: it is another table's
 	last    bool      // none follows
@@ -53,6 +54,10 @@ type rowGroup struct {
 
 // rowsPerGroup is how many rows a row group has at most.
 const rowsPerGroup = 64 << 10
+
+// rowsPerPage is how many rows of calls a page has at most: numbers of 16 bits and what is in front of them are
+// one block of zstd, 128 KiB. Such a page is packed where it lies.
+const rowsPerPage = rowsPerGroup - 256
 
 // maxEmpty is how many row groups of a table are kept to be filled again.
 const maxEmpty = 1
@@ -76,11 +81,12 @@ func NewParquet(dir string, of Choice) (Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(512<<10), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, f.end(err)
 	}
-	p := &parquet{files: f, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
+	p := &parquet{files: f, perPage: rowsPerPage, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
 	for i := range Tables {
 		if p.empty[i] = make(chan *rowGroup, maxEmpty); of[i] {
 			p.write(i, []byte(parquetMagic))
@@ -111,16 +117,19 @@ func (p *parquet) toFill(table int) *rowGroup {
 
 // takesCalls returns what writes a row of calls (callTaker).
 func (p *parquet) takesCalls(fail func(error)) func(*calls.Call) {
+	var g *rowGroup
 	return func(c *calls.Call) {
-		g := p.tables[tableCalls].filled
 		if g == nil {
 			g = p.toFill(tableCalls)
 		}
-		g.call(c)
-		if g.rows++; g.rows == g.most || g.calls.crowded {
+		if !g.call(c) {
+			return
+		}
+		if g.settle(); g.rows >= g.most || g.calls.crowded {
 			if err := p.hands(g); err != nil {
 				fail(err)
 			}
+			g = nil
 		}
 	}
 }
@@ -182,6 +191,9 @@ func (p *parquet) newGroup(table int) *rowGroup {
 func (p *parquet) writeFull() {
 	defer close(p.done)
 	for g := range p.full {
+		if g.calls != nil {
+			g.settle()
+		}
 		if p.err == nil && g.rows > 0 {
 			p.group(g)
 		}
@@ -220,9 +232,6 @@ func (g *rowGroup) reset() {
 
 // group writes a row group.
 func (p *parquet) group(x *rowGroup) {
-	if x.calls != nil {
-		x.calls.settle()
-	}
 	t := &p.tables[x.table]
 	var g thrift
 	begun := t.off
@@ -233,8 +242,7 @@ func (p *parquet) group(x *rowGroup) {
 	g.number(2, typeI64, t.off-begun)
 	g.number(3, typeI64, int64(x.rows))
 	g.stop()
-	t.groups = append(t.groups, g.b...)
-	t.count++
+	t.groups = append(t.groups, bytes.Clone(g.b))
 	t.total += int64(x.rows)
 }
 
@@ -277,7 +285,7 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	g.stop()
 }
 
-// values writes the data page of a column, and returns its size as page does.
+// values writes the data pages of a column, and returns their size as page does.
 func (p *parquet) values(x *rowGroup, c *column) int64 {
 	k := c.key
 	switch {
@@ -291,10 +299,17 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 		p.write(x.table, k.packed)
 		return int64(k.plain)
 	}
-	p.data, p.ids = c.keyed(p.data[:0], p.ids, x.rows)
-	n := p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	n := int64(0)
+	for from := 0; from < x.rows; from += p.perPage {
+		to := min(x.rows, from+p.perPage)
+		p.data, p.ids = c.keyed(p.data[:0], p.ids, from, to)
+		n += p.page(x.table, p.data, pageData, to-from, encodingDictionary)
+		if !c.mixed {
+			k.packed = append(append(k.packed, p.head.b...), p.packed...)
+		}
+	}
 	if !c.mixed {
-		k.plain, k.packed = int(n), append(append(k.packed, p.head.b...), p.packed...)
+		k.plain = int(n)
 	}
 	return n
 }
@@ -365,12 +380,17 @@ func (p *parquet) footer(table int) {
 		m.schema(&c)
 	}
 	m.number(3, typeI64, t.total)
-	m.list(4, typeStruct, t.count)
-	m.b = append(m.b, t.groups...)
+	m.list(4, typeStruct, len(t.groups))
+	begun := t.off
+	p.write(table, m.b)
+	for _, g := range t.groups {
+		p.write(table, g)
+	}
+	m.b = m.b[:0]
 	m.text(6, "ptdecode")
 	m.stop()
 	p.write(table, m.b)
-	p.write(table, append(binary.LittleEndian.AppendUint32(nil, uint32(len(m.b))), parquetMagic...))
+	p.write(table, append(binary.LittleEndian.AppendUint32(nil, uint32(t.off-begun)), parquetMagic...))
 }
 
 // schema appends a SchemaElement.

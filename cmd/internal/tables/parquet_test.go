@@ -124,8 +124,8 @@ func TestFiles(t *testing.T) {
 	if err := p.Close(nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.(*parquet).tables[tableSymbols]; got.count != 2 || got.total != rowsPerGroup+1 {
-		t.Errorf("%d row groups with %d rows", got.count, got.total)
+	if got := p.(*parquet).tables[tableSymbols]; len(got.groups) != 2 || got.total != rowsPerGroup+1 {
+		t.Errorf("%d row groups with %d rows", len(got.groups), got.total)
 	}
 	list, _ := os.ReadDir(dir)
 	if len(list) != len(Tables) {

@@ -64,16 +64,17 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	page := func(at, codec int64) (head item, data []byte) {
+	page := func(at, codec int64) (head item, data []byte, end int64) {
 		head, rest := readItem(b[at:], typeStruct)
+		end = int64(len(b)-len(rest)) + head.under[3].n
 		if codec == codecNone {
-			return head, rest[:head.under[3].n]
+			return head, rest[:head.under[3].n], end
 		}
 		data, err := z.DecodeAll(rest[:head.under[3].n], nil)
 		if err != nil || len(data) != int(head.under[2].n) {
 			t.Fatalf("%s: a page at %d: %d bytes, want %d: %v", path, at, len(data), head.under[2].n, err)
 		}
-		return head, data
+		return head, data, end
 	}
 	columns := make([][]string, len(Tables[table].Columns))
 	rows := int64(0)
@@ -83,7 +84,7 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 		for i := range columns {
 			x := group.under[1].under[i].under[3]
 			if x.under[2].under[0].n == encodingDelta {
-				head, data := page(x.under[9].n, x.under[4].n)
+				head, data, _ := page(x.under[9].n, x.under[4].n)
 				if from, ok := x.under[11]; ok || head.under[5].under[2].n != encodingDelta {
 					t.Errorf("%s: %s has a dictionary at %d", path, Tables[table].Columns[i].Name, from.n)
 				}
@@ -92,7 +93,7 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 				}
 				continue
 			}
-			_, data := page(x.under[11].n, x.under[4].n)
+			_, data, at := page(x.under[11].n, x.under[4].n)
 			values := readDictionary(data, Tables[table].Columns[i].Kind)
 			if seen := map[string]bool{}; true {
 				for _, v := range values {
@@ -102,9 +103,15 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 					seen[v] = true
 				}
 			}
-			head, data := page(x.under[9].n, x.under[4].n)
-			for _, id := range readNumbers(t, data, int(head.under[5].under[1].n)) {
-				columns[i] = append(columns[i], values[id])
+			if at != x.under[9].n {
+				t.Errorf("%s: data of %s begins at %d, want %d", path, Tables[table].Columns[i].Name, x.under[9].n, at)
+			}
+			for until := x.under[11].n + x.under[7].n; at < until; {
+				head, data, end := page(at, x.under[4].n)
+				for _, id := range readNumbers(t, data, int(head.under[5].under[1].n)) {
+					columns[i] = append(columns[i], values[id])
+				}
+				at = end
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -79,57 +80,76 @@ func (t *times) clears() { t.rows, t.waiting, t.blocks = 0, 0, t.blocks[:0] }
 
 // timesBlock appends a block of the first n of more, and writes over them.
 func timesBlock(b []byte, more *[timesPerBlock]uint64, n int) []byte {
-	least := int64(more[0])
-	for _, d := range more[:n] {
-		least = min(least, int64(d))
+	const parts = timesPerBlock / timesPerPart
+	least, most := int64(math.MaxInt64), [parts]int64{}
+	for i := range most {
+		from := i * timesPerPart
+		if from >= n {
+			break
+		}
+		part, top := (*[timesPerPart]uint64)(more[from:]), int64(math.MinInt64)
+		for k := range part[:min(n-from, timesPerPart)] {
+			d := int64(part[k])
+			least, top = min(least, d), max(top, d)
+		}
+		most[i] = top
+	}
+	for i := n; i < timesPerBlock; i++ {
+		more[i] = uint64(least)
 	}
 	b = binary.AppendVarint(b, least)
-	b = append(b, 0, 0, 0, 0)
-	at := len(b) - timesPerBlock/timesPerPart
-	for from := 0; from < n; from += timesPerPart {
-		part, all := (*[timesPerPart]uint64)(more[from:]), uint64(0)
-		if n < from+timesPerPart {
-			for i := range part[n-from:] {
-				part[n-from+i] = uint64(least)
-			}
+	b = append(b, make([]byte, parts)...)
+	at := len(b) - parts
+	for i := 0; i*timesPerPart < n; i++ {
+		w := bits.Len64(uint64(most[i]) - uint64(least))
+		if b[at+i] = byte(w); w > 0 {
+			b = timesPart(b, (*[timesPerPart]uint64)(more[i*timesPerPart:]), uint64(least), uint(w))
 		}
-		for i := 0; i < timesPerPart; i += 2 {
-			x, y := part[i]-uint64(least), part[i+1]-uint64(least)
-			part[i], part[i+1] = x, y
-			all |= x | y
-		}
-		w := bits.Len64(all)
-		if b[at] = byte(w); w > 0 {
-			b = timesPart(b, part, uint(w))
-		}
-		at++
 	}
 	return b
 }
 
-// timesPart appends numbers of w bits each, the lowest bits first, and writes over them. They are put together
-// by four, or by two, as far as a word has room for them.
-func timesPart(b []byte, list *[timesPerPart]uint64, w uint) []byte {
+// timesPart appends by how much numbers are more than the least, in w bits each, the lowest bits first, and writes
+// over them. They are put together by eight, four or two, as far as a word has room for them. Where each number
+// stands in a word it is added, and the least is taken off all of them at once.
+func timesPart(b []byte, list *[timesPerPart]uint64, least uint64, w uint) []byte {
 	at := len(b)
 	size := 4 * int(w)
 	b = slices.Grow(b, size+8)[:at+size]
 	to := b[at : at+size+8]
 	words := list[:]
 	switch {
+	case w <= 8:
+		words = words[:timesPerPart/8]
+		two := least + least<<w
+		four := two + two<<(2*w)
+		less := four + four<<(4*w&63)
+		for i := range words {
+			x := (*[8]uint64)(list[8*i:])
+			words[i] = x[0] + x[1]<<(w&63) + x[2]<<(2*w&63) + x[3]<<(3*w&63) + x[4]<<(4*w&63) + x[5]<<(5*w&63) + x[6]<<(6*w&63) + x[7]<<(7*w&63) - less
+		}
+		w *= 8
 	case w <= 16:
 		words = words[:timesPerPart/4]
+		two := least + least<<w
+		less := two + two<<(2*w)
 		for i := range words {
 			x := (*[4]uint64)(list[4*i:])
-			words[i] = x[0] | x[1]<<(w&63) | x[2]<<(2*w&63) | x[3]<<(3*w&63)
+			words[i] = x[0] + x[1]<<(w&63) + x[2]<<(2*w&63) + x[3]<<(3*w&63) - less
 		}
 		w *= 4
 	case w <= 32:
 		words = words[:timesPerPart/2]
+		less := least + least<<w
 		for i := range words {
 			x := (*[2]uint64)(list[2*i:])
-			words[i] = x[0] | x[1]<<(w&63)
+			words[i] = x[0] + x[1]<<(w&63) - less
 		}
 		w *= 2
+	default:
+		for i := range words {
+			words[i] -= least
+		}
 	}
 	word, n := uint64(0), uint(0) // bits that wait
 	for _, x := range words {

@@ -223,7 +223,7 @@ func (f *Flow) Bad(off, end int64, cut, zeros bool) {
 		return
 	}
 	e := f.Push(off, end)
-	e.Kind, e.Reason = event.Trouble, event.BadPacket
+	e.Kind, e.Reason, e.Flags = event.Trouble, event.BadPacket, event.FlagNoPacket
 	if cut {
 		e.Reason = event.Truncated
 		return

@@ -49,13 +49,23 @@ func (x *executor) confirmIf(sure bool, t *thread) {
 	}
 }
 
-// contradictory reports whether a flow that cannot be followed, for that reason, shows
-// that the code which it followed is not what ran.
-func (x *executor) contradictory(t *thread, why event.Reason) bool {
-	if why == event.NoText {
-		return !t.guest && t.on && !x.stated(t)
+// contradictory returns how far back a flow that cannot be followed at e, for that reason, shows
+// that what it followed is not what ran: the code, or the packets.
+func (x *executor) contradictory(t *thread, why event.Reason, e *event.Event) reach {
+	doubt := why.Contradicts()
+	switch why {
+	case event.NoText:
+		doubt = !t.guest && t.on && !x.stated(t)
+	case event.BadPacket: // the trace is damaged
+		if e != nil && e.Flags&event.FlagNoPacket != 0 {
+			return nearBytes
+		}
+		doubt = true
 	}
-	return why.Contradicts()
+	if doubt {
+		return sinceConfirmed
+	}
+	return noDoubt
 }
 
 // stated reports whether the trace stated last that t is where it is.

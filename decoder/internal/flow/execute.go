@@ -81,6 +81,28 @@ func (x *executor) step(t *thread) status {
 	}
 }
 
+// passOff takes the events that come while tracing is off, as far as they leave it off. It is step
+// for these, several at once. No window is open.
+func passOff(x *executor, t *thread) {
+	if t.n != 0 {
+		return
+	}
+	for i := t.q - x.events.base; i < len(x.events.buf) && i < queueEvents; i++ {
+		e := &x.events.buf[i]
+		switch {
+		case e.Kind == event.Context || e.Kind == event.Payload:
+		case e.Kind == event.Sync && !e.HasIP() && !t.lost:
+		default:
+			return
+		}
+		t.sees()
+		t.notAfter(x.code.text, e)
+		if x.enter(t, e); x.out.wait.err != nil {
+			return
+		}
+	}
+}
+
 // meet takes the next event where it needs no walk to it, which is done; else
 // it says whether the flow is to stop at an address.
 func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {

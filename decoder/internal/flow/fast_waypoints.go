@@ -26,17 +26,39 @@ func (w *Walker) points() {
 	}
 	rs, l, stamp := w.exec.out.space()
 	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
+	var way int
+	var nb *Block
+	var to *event.Event // the target that the trace states
 	for b != nil && b.N > 0 && b.lead&spends != 0 {
 		if n == 0 {
 			bits, n = e.Value, int(e.N)
 			stamp = w.loaded(t, e)
 		}
-		way := int(bits >> 63)
+		if b.lead&^(mayFail|calls) == toTarget|spends {
+			var k int
+			if b, k = w.direct(t, b, rs[l:max(l, min(l+n, w.exec.out.full))], bits); k > 0 {
+				rs[l].Stamp = stamp
+				l += k
+				bits <<= k
+				n -= k
+				ip, mode, stamp = b.Addr, b.Mode, w.exec.out.stamp
+				if n == 0 {
+					if e = w.nextOutcomes(t); e == nil {
+						b = nil
+						break
+					}
+					if b.Span.From > t.lo || t.hi >= b.Span.Until {
+						b = w.exec.code.block(t.space, ip, mode, t.lo, t.hi)
+					}
+				}
+				goto room
+			}
+		}
+		way = int(bits >> 63)
 		if way == fall && b.lead&mayFail == 0 {
 			break
 		}
-		var nb *Block
-		var to *event.Event // the target that the trace states
+		nb, to = nil, nil
 		if way == taken {
 			switch b.lead & place {
 			case toTarget:
@@ -93,7 +115,9 @@ func (w *Walker) points() {
 				b.succ[way].Store(nb)
 			}
 		}
-		if b = nb; l >= w.exec.out.full {
+		b = nb
+	room:
+		if l >= w.exec.out.full {
 			w.exec.out.batch.Ranges = rs[:l]
 			w.exec.out.flush()
 			if rs, l, stamp = w.exec.out.space(); w.exec.out.wait.err != nil {
@@ -110,6 +134,31 @@ out:
 		w.exec.out.unspent(t, stamp)
 	}
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
+}
+
+// direct follows direct branches from b on, as long as outcomes are in hand and it is known
+// which block comes next. It gives rs what is executed, with the newest stamp, and returns what
+// is executed next, and how many ranges and outcomes that was.
+func (w *Walker) direct(t *thread, b *Block, rs []Range, bits uint64) (next *Block, n int) {
+	lo, hi, stamp := t.lo, t.hi, w.exec.out.stamp
+	for i := range rs {
+		way := bits >> 63
+		if (b.lead|lead(way)*mayFail)&^calls != toTarget|spends|mayFail {
+			return b, i
+		}
+		nb := b.succ[way].Load()
+		if nb == nil || nb.Span.From > lo || hi >= nb.Span.Until {
+			return b, i
+		}
+		if b.lead&calls != 0 && way == taken {
+			t.stack.Push(b.End, b)
+		}
+		r := &rs[i]
+		r.Block, r.Stamp, r.N, r.Verdict, r.flags = b, stamp, b.N, Certain, 0
+		bits <<= 1
+		b = nb
+	}
+	return b, len(rs)
 }
 
 // nextOutcomes returns the next event where it has outcomes, else nil; the

@@ -109,7 +109,7 @@ type Note struct {
 	Event   event.Event
 	Gap     event.Gap
 	Space   uint32    // address space of the flow there
-	doubts  bool      // NoteGap: what lies before it, up to where the flow was last confirmed, may not have run
+	doubts  reach     // NoteGap: how much of what lies before it may not have run
 	rough   bool      // NoteGap: what follows is in doubt too (rough.go)
 	Others  []Stretch // NoteCut, Ambiguous: what may have been executed instead of what is ambiguous from here on
 }
@@ -147,7 +147,7 @@ func (b *Batch) addEvent(k NoteKind, e *event.Event, ip uint64, space uint32) {
 	n := &b.Notes[at]
 	n.At, n.Kind, n.Verdict, n.Trap, n.Poke, n.IP = len(b.Ranges), k, Certain, 0, -1, ip
 	n.Event, n.Gap, n.Others = *e, event.Gap{}, nil
-	n.Space, n.doubts, n.rough = space, false, false
+	n.Space, n.doubts, n.rough = space, noDoubt, false
 }
 
 // After returns the block that the flow went on with behind range i; nil where b does not say.

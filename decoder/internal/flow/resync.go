@@ -5,12 +5,12 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 // resync ends the flow of t with a gap and goes on at the next event that
 // states an address.
 func (x *executor) resync(t *thread, why event.Reason) {
-	doubts := x.contradictory(t, why)
+	e := x.events.at(t.q)
+	doubts := x.contradictory(t, why, e)
 	g := event.Gap{Reason: why, Stream: x.cfg.Stream, IP: t.ip}
 	if t.guest {
 		g.Reason, g.What = event.NoText, GuestGap
 	}
-	e := x.events.at(t.q)
 	if e != nil {
 		g.Off, g.Time = e.Off, e.Time
 		if t.q > 0 && t.n > 0 && t.q > x.events.base {

@@ -12,7 +12,7 @@ import (
 // farther behind them.
 func TestRough(t *testing.T) {
 	gap := func(ip uint64, off int64) Note {
-		return Note{Kind: NoteGap, IP: ip, Gap: event.Gap{Reason: event.Mismatch, IP: ip, Off: off}, doubts: true}
+		return Note{Kind: NoteGap, IP: ip, Gap: event.Gap{Reason: event.Mismatch, IP: ip, Off: off}, doubts: sinceConfirmed}
 	}
 	b := &Block{Addr: 0x1000, End: 0x1100, N: 256}
 	for _, c := range []struct {

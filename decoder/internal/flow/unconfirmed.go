@@ -234,13 +234,16 @@ func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 	u.settleAll(list)
 }
 
-// contradict settles what ran up to b's end, where there is a gap: the last of it may not
-// have run.
-func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
+// contradict settles what ran up to b's end, where there is a gap: the last of it, as far as back
+// says, may not have run. Who asks is told of it if that can come of wrong code.
+func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap, back reach) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
 	u.tellSure(list, i, at)
-	if u.contradicted != nil {
+	if back == nearBytes {
+		i, at = behindByte(list, i, at, g.Off-damaged)
+	}
+	if u.contradicted != nil && g.Reason.Contradicts() {
 		u.tellDoubted(list, i, at, g)
 	}
 	u.settleAll(list)

@@ -58,6 +58,7 @@ func TestConfirms(t *testing.T) {
 	here := async(0, 0x1030)
 	here.Flags |= event.FlagHere
 	trouble := event.Event{Kind: event.Trouble, Reason: event.BadPacket}
+	cut := event.Event{Kind: event.Trouble, Reason: event.Truncated}
 	overflow := event.Event{Kind: event.Overflow, Flags: event.FlagIP, IP: 0x1070 - 1}
 	stop := impossible(0x1072 - 3) // lands before the code ends
 	for _, c := range []struct {
@@ -90,7 +91,10 @@ func TestConfirms(t *testing.T) {
 		{"no code, that the trace states", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), to(0x1000)}},
 		{"no code, that the trace states later", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), {Kind: event.Payload}, to(0x1000)}},
 		{"the unit dropped packets", "0 2 3 4 gap:overflow", []event.Event{syncAt(0x1000), bits("nn"), overflow}},
-		{"no packet", "0 2 3 4 gap:bad-packet", []event.Event{syncAt(0x1000), bits("nn"), trouble}},
+		{"a packet out of place", "0? 2? 3? 4? gap:bad-packet", []event.Event{syncAt(0x1000), bits("nn"), trouble}},
+		{"a packet out of place, behind an interrupt", "0 2 30? gap:bad-packet", []event.Event{syncAt(0x1000), bits("n"), async(0x1003, 0x1030), bits("n"), trouble}},
+		{"a packet out of place, where tracing was said to end", "0? 4? 8? 10? gap:bad-packet", []event.Event{syncAt(0x1000), bits("tt"), off(0), trouble}},
+		{"a packet cut short by the end", "0 2 3 4 gap:truncated", []event.Event{syncAt(0x1000), bits("nn"), cut}},
 		{"the end", "0 2 3 4", []event.Event{syncAt(0x1000), bits("nn"), {Kind: event.End}}},
 	} {
 		got := walk(t, confirmText(), c.evs...)
@@ -121,6 +125,40 @@ func TestDoubtGoesBack(t *testing.T) {
 		{"a call that did not return", "40 10 10 10 10? 10? 10? gap:mismatch", append(append([]event.Event{syncAt(0x1040)}, six...), to(0x1010), stop)},
 	} {
 		got := walk(t, confirmText(), c.evs...)
+		if i := strings.Index(got, "gap:"); i >= 0 {
+			got = got[:i+strings.IndexByte(got[i:]+" ", ' ')]
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestDoubtOverBytes would catch flow that is sure where packets directly before damaged bytes led
+// it, or doubt that goes back over packets far before them.
+func TestDoubtOverBytes(t *testing.T) {
+	at := func(off int64, e event.Event) event.Event {
+		e.Off = off
+		return e
+	}
+	const far = 1000
+	for _, c := range []struct {
+		what, want string
+		evs        []event.Event
+	}{
+		{"near packets", "0? 4? 8? 10? gap:bad-packet",
+			[]event.Event{at(0, syncAt(0x1000)), at(far-1, bits("t")), at(far, bits("t")), at(far+1, to(0x1030)), at(far+damaged, event.Event{Kind: event.Trouble})}},
+		{"a near packet, and what the one before it led to", "0 4? 8? 10? 30? gap:bad-packet",
+			[]event.Event{at(0, syncAt(0x1000)), at(8, bits("t")), at(16, bits("t")), at(far, to(0x1030)), at(far+1, bits("n")), at(far+damaged, event.Event{Kind: event.Trouble})}},
+		{"only far ones, of which the last led on", "0 4 8 10 30? gap:bad-packet",
+			[]event.Event{at(0, syncAt(0x1000)), at(8, bits("t")), at(16, bits("t")), at(far, to(0x1030)), at(far+1, bits("n")), at(far+damaged+2, event.Event{Kind: event.Trouble})}},
+		{"an interrupt between", "0 2 30? gap:bad-packet",
+			[]event.Event{at(far, syncAt(0x1000)), at(far+1, bits("n")), at(far+2, async(0x1003, 0x1030)), at(far+3, bits("n")), at(far+4, event.Event{Kind: event.Trouble})}},
+	} {
+		evs := append([]event.Event(nil), c.evs...)
+		last := &evs[len(evs)-1]
+		last.Reason, last.Flags = event.BadPacket, event.FlagNoPacket
+		got := walk(t, confirmText(), evs...)
 		if i := strings.Index(got, "gap:"); i >= 0 {
 			got = got[:i+strings.IndexByte(got[i:]+" ", ' ')]
 		}
@@ -186,7 +224,8 @@ func TestUnconfirmedBound(t *testing.T) {
 
 // TestContradicted would catch a stretch that is told twice, or as confirmed though it is
 // in doubt, and doubt that does not say where it begins. It would also catch a walk
-// that goes on though who asks wants no more.
+// that goes on though who asks wants no more, and damage of the trace that is told as if the
+// code were wrong.
 func TestContradicted(t *testing.T) {
 	var told []string
 	cfg := testWalker(nil).exec.cfg
@@ -211,7 +250,8 @@ func TestContradicted(t *testing.T) {
 		return ends
 	}
 	w := NewWalker(confirmText(), NewCache(), cfg)
-	list := events{syncAt(0x1000), bits("n"), async(0x1003, 0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), impossible(0x1000), bits("n"), to(0x1010), impossible(0x1000), bits("n"), end()}
+	list := events{syncAt(0x1000), bits("n"), async(0x1003, 0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), impossible(0x1000), bits("n"), to(0x1010), impossible(0x1000), bits("n"),
+		{Kind: event.Trouble, Reason: event.BadPacket, Flags: event.FlagNoPacket}, end()}
 	for _, ends = range []error{nil, stop} {
 		src := slices.Clone(list)
 		told = nil

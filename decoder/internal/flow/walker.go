@@ -177,6 +177,8 @@ func (w *Walker) Run(src Source, out Sink) error {
 	for w.exec.out.wait.err == nil {
 		switch {
 		case w.careful:
+		case !w.t.on:
+			passOff(&w.exec, &w.t)
 		case pt:
 			if w.fast(); w.again {
 				w.again = false
@@ -199,7 +201,9 @@ func (w *Walker) Run(src Source, out Sink) error {
 		default:
 			w.exec.resync(&w.t, st.reason())
 		}
-		w.exec.events.trim(w.t.q, queueEvents)
+		if w.t.q-w.exec.events.base > queueEvents {
+			w.exec.events.trim(w.t.q, queueEvents)
+		}
 	}
 	return w.exec.out.wait.err
 }

@@ -15,7 +15,7 @@ import (
 // same. Clocks are coarse, and every other trace is damaged, so cuts that are refuted read code, too.
 func TestWatch(t *testing.T) {
 	met, apart := 0, 0
-	for seed := range testsize.Of(t, 80, 600, 10000) {
+	for seed := range testsize.Of(t, 32, 600, 10000) {
 		m := newMachine(uint64(seed), 40+seed%600)
 		for range 10 {
 			m.run(10 + seed%40)
@@ -96,9 +96,7 @@ func TestWatch(t *testing.T) {
 // each gives the blocks that c, and its cache, have read.
 func (c *reader) each(to func(*Block)) {
 	for i := range c.cache.shard {
-		for _, b := range c.cache.shard[i].m {
-			b.each(to)
-		}
+		c.cache.shard[i].eachRoot(func(b *Block) { b.each(to) })
 	}
 	for _, b := range c.reads {
 		to(b)

@@ -41,7 +41,7 @@ func (x *executor) reserved(t *thread, b *Block) bool {
 		g.Off, g.End, g.Time = e.Off, e.Off, e.Time
 	}
 	if !t.doubt {
-		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: true})
+		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: sinceConfirmed})
 	}
 	t.doubt = true
 	return true

@@ -319,12 +319,12 @@ func (o *writer) addStamp(s Stamp) {
 
 func (o *writer) addNote(n Note) {
 	n.At = len(o.batch.Ranges)
-	if n.doubts {
-		o.wait.contradict(&o.batch, o.sure, &n.Gap)
+	if n.doubts != noDoubt {
+		o.wait.contradict(&o.batch, o.sure, &n.Gap, n.doubts)
 		n.rough = o.wait.rough.on
 	}
 	o.batch.Notes = append(o.batch.Notes, n)
-	if n.doubts {
+	if n.doubts != noDoubt {
 		o.sure, o.marks.n = whole(&o.batch), 0
 	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -162,7 +163,8 @@ func TestLastStarted(t *testing.T) {
 }
 
 // TestTasksTwin would catch a wrong thread, name or answer on whether one process
-// ran alone: it compares with a walk through the lists, equal times among them.
+// ran alone, and a wrong switch after a time: it compares with a walk through the lists. Some
+// records come late, some have equal times, and some tell what one before told.
 func TestTasksTwin(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 32))
@@ -171,9 +173,22 @@ func TestTasksTwin(t *testing.T) {
 		for time := uint64(5); time < 60; time += uint64(rnd.IntN(4)) {
 			in := switchIn{time: time, pid: int32(1 + rnd.IntN(2)), tid: int32(1 + rnd.IntN(3))}
 			ins = append(ins, in)
-			k.Ran(0, time, in.pid, in.tid)
+			for range rnd.IntN(3) {
+				in.time = time
+				ins = append(ins, in)
+				time += uint64(rnd.IntN(3))
+			}
 			k.Named(time, in.pid, in.tid, fmt.Sprint(time, len(ins)), false)
 		}
+		for i := range ins {
+			if j := i - rnd.IntN(4); seed%2 == 0 && j >= 0 {
+				ins[i], ins[j] = ins[j], ins[i]
+			}
+		}
+		for _, in := range ins {
+			k.Ran(0, in.time, in.pid, in.tid)
+		}
+		slices.SortStableFunc(ins, func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
 		k.Seal()
 		name := func(tid int32, time uint64) (name string) {
 			for _, c := range k.comms[tid] {
@@ -193,6 +208,17 @@ func TestTasksTwin(t *testing.T) {
 			}
 			if got, ok := k.On(0, lo); got != at || ok != (at.PID >= 0) {
 				t.Fatalf("seed %d: on CPU 0 at %d ns %+v, want %+v", seed, lo, got, at)
+			}
+			for tid := range int32(5) {
+				want := switchIn{tid: -1}
+				for i := len(ins) - 1; i >= 0; i-- {
+					if in := ins[i]; in.time > lo && in.tid != tid {
+						want = in
+					}
+				}
+				if time, next, ok := k.Next(0, lo, tid); time != want.time || next != want.tid || ok != (want.tid >= 0) {
+					t.Fatalf("seed %d: after %d ns other than %d: %d at %d, want %d at %d", seed, lo, tid, next, time, want.tid, want.time)
+				}
 			}
 			for hi := lo; hi < 64; hi++ {
 				alone, last := true, at.PID

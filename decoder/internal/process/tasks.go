@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -26,7 +27,10 @@ type switchIn struct {
 	time uint64 // ns
 	pid  int32
 	tid  int32
-	same int32 // index of the first of the switches in a row that are of this process; set by seal
+	same int32 // index of the first of the switches in a row that are of this process; set by Seal
+	// again is how long after time another record told the same, ns; 0: none did, or at that time. Of a switch
+	// mostly two records tell: of the thread that goes, and of the one that comes.
+	again uint32
 }
 
 // start returns when the thread began to run, ns.
@@ -49,10 +53,49 @@ func NewTasks() *Tasks {
 
 // Ran records that tid runs on cpu from time on.
 func (k *Tasks) Ran(cpu int32, time uint64, pid, tid int32) {
-	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time: time, pid: pid, tid: tid})
+	k.cpus[cpu] = putSwitch(k.cpus[cpu], switchIn{time: time, pid: pid, tid: tid})
 	if pid >= 0 {
 		k.pids[tid] = pid
 	}
+}
+
+// putSwitch adds x to list, or to its last element if that says the same.
+func putSwitch(list []switchIn, x switchIn) []switchIn {
+	if n := len(list) - 1; n >= 0 {
+		l := &list[n]
+		if l.again == 0 && l.pid == x.pid && l.tid == x.tid && l.time <= x.time && x.time-l.time <= math.MaxUint32 {
+			l.again = uint32(x.time - l.time)
+			return list
+		}
+	}
+	return append(list, x)
+}
+
+// inOrder returns list in time order, as if each record had an element of its own. It has no room to spare.
+func inOrder(list []switchIn) []switchIn {
+	last, sorted := uint64(0), true
+	for i := range list {
+		sorted = sorted && list[i].time >= last
+		last = list[i].time + uint64(list[i].again)
+	}
+	if sorted {
+		return slices.Clone(list)
+	}
+	var all []switchIn
+	for _, x := range list {
+		later := x.time + uint64(x.again)
+		x.again = 0
+		if all = append(all, x); later > x.time {
+			x.time = later
+			all = append(all, x)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+	list = list[:0]
+	for _, x := range all {
+		list = putSwitch(list, x)
+	}
+	return slices.Clone(list)
 }
 
 // Named records that tid is called comm from time on.
@@ -63,8 +106,9 @@ func (k *Tasks) Named(time uint64, pid, tid int32, comm string, exec bool) {
 
 // Seal sorts what was recorded; lookups may follow.
 func (k *Tasks) Seal() {
-	for _, in := range k.cpus {
-		slices.SortStableFunc(in, func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+	for cpu := range k.cpus {
+		in := inOrder(k.cpus[cpu])
+		k.cpus[cpu] = in
 		for i := range in {
 			if in[i].same = int32(i); i > 0 && in[i].pid == in[i-1].pid {
 				in[i].same = in[i-1].same
@@ -103,7 +147,13 @@ func (k *Tasks) Belongs(pid, tid int32) { k.pids[tid] = pid }
 // tid, and from when on; ok is false if there is none.
 func (k *Tasks) Next(cpu int32, after uint64, tid int32) (time uint64, next int32, ok bool) {
 	in := k.cpus[cpu]
-	for i := lastStarted(in, after) + 1; i < len(in); i++ {
+	i := lastStarted(in, after)
+	if i >= 0 && in[i].tid != tid {
+		if again := in[i].time + uint64(in[i].again); again > after {
+			return again, in[i].tid, true
+		}
+	}
+	for i++; i < len(in); i++ {
 		if in[i].tid != tid {
 			return in[i].time, in[i].tid, true
 		}
