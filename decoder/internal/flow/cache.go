@@ -18,7 +18,7 @@ const shards = 64
 type Cache struct {
 	shard [shards]struct {
 		sync.RWMutex
-		m map[key]*Block
+		blockTable
 	}
 	numbers atomic.Uint32 // for blocks to come
 
@@ -91,19 +91,13 @@ func (k key) hash() uint64 {
 }
 
 // NewCache returns an empty cache.
-func NewCache() *Cache {
-	c := &Cache{}
-	for i := range c.shard {
-		c.shard[i].m = make(map[key]*Block)
-	}
-	return c
-}
+func NewCache() *Cache { return &Cache{} }
 
 // find returns the version of the block at k that is true at an epoch, or nil.
 func (c *Cache) find(k key, at event.Epoch) *Block {
 	s := &c.shard[k.hash()>>58]
 	s.RLock()
-	b, _ := s.m[k].version(at)
+	b, _ := s.root(k).version(at)
 	s.RUnlock()
 	return b
 }
@@ -114,12 +108,10 @@ func (c *Cache) add(k key, b *Block) *Block {
 	s := &c.shard[k.hash()>>58]
 	s.Lock()
 	defer s.Unlock()
-	root, same := s.m[k].insert(b)
-	if s.m[k] = root; same == b {
+	root, same := s.root(k).insert(b)
+	if s.setRoot(k, root); same == b {
 		b.Number = c.numbers.Add(1)
-		if c.laid.list != nil {
-			c.laid.list = append(c.laid.list, entryOf(k, b))
-		}
+		c.laid.listed(k, b)
 	}
 	return same
 }

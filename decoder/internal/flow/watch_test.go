@@ -96,9 +96,7 @@ func TestWatch(t *testing.T) {
 // each gives the blocks that c, and its cache, have read.
 func (c *reader) each(to func(*Block)) {
 	for i := range c.cache.shard {
-		for _, b := range c.cache.shard[i].m {
-			b.each(to)
-		}
+		c.cache.shard[i].eachRoot(func(b *Block) { b.each(to) })
 	}
 	for _, b := range c.reads {
 		to(b)
