@@ -246,7 +246,10 @@ func TestProbePokes(t *testing.T) {
 	}{{"perf", 210, 0, 28}, {"perf2", 10, 12, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &perfWriter{}
-			counts := w.script(t, testsize.Unpacked(t, filepath.Join(root, "perf", c.name+".script.zst")))
+			var counts map[string]int
+			for _, script := range testsize.Files(t, filepath.Join(root, "perf", c.name+".script.zst")) {
+				counts = w.script(t, script)
+			}
 			s := opened(t, hwbp(root, w.write(t)))
 			got := map[kcore.Scheme]int{}
 			var begin uint64

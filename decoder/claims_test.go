@@ -84,6 +84,7 @@ func flowed[S flow.Sink](t testing.TB, s *Session, sink S) S {
 // instruction that did not execute, given as certain, by trace or by exception.
 // It would also catch a claim that is given up.
 func TestCoarse(t *testing.T) {
+	testsize.OnlyFull(t) // TestKernelTraces has the digest of the same
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse")
 	s := opened(t, Config{Recording: filepath.Join(dir, "perf.data")})
 	got := flowed(t, s, steps{})

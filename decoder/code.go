@@ -73,12 +73,16 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	opt.Learned = list
 	c := &code{journal: j, learned: list}
 	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
-	c.caches = s.newCaches()
 	end := event.Epoch(c.text.Len())
-	c.either = boot.NewEither(list, &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: func(dst []byte, addr uint64) int {
+	fetch := func(dst []byte, addr uint64) int {
 		n, _ := c.text.Text.Fetch(dst, addr, end)
 		return n
-	}})
+	}
+	steady := func(dst []byte, addr uint64) bool {
+		n, span := c.text.Fetch(dst, 0, addr, end)
+		return n == len(dst) && span == event.EveryEpoch
+	}
+	c.either = boot.NewEither(list, &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: fetch, Steady: steady})
 	return c, nil
 }
 
@@ -91,19 +95,6 @@ func (s learner) newCaches() map[reading]*flow.Cache {
 		}
 	}
 	return caches
-}
-
-// lay lays other code over that of caches where changed is true, and returns what lifts it
-// (flow.Cache.Lay).
-func lay(caches map[reading]*flow.Cache, changed func(addr, end uint64) bool) (lift func()) {
-	for _, c := range caches {
-		c.Lay(changed)
-	}
-	return func() {
-		for _, c := range caches {
-			c.Lift()
-		}
-	}
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.

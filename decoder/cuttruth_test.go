@@ -88,7 +88,7 @@ func misplaced(r *sim.Run, number []int, cpu int, c *placedCut) (trouble string,
 // before the CPU saw the poke's text, or behind its first execution. Each machine is
 // also decoded with flows that are never compared again up to where they met.
 func TestCutsTruth(t *testing.T) {
-	first, n := seeds(t, 24, 100)
+	first, n := seeds(t, 12, 100)
 	var checked atomic.Int64
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)

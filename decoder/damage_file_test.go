@@ -148,7 +148,7 @@ func bySegments(t *testing.T, fsys fs.FS, dir string, ran map[int32]*executed) (
 // that is printed as certain must have run.
 func TestDamagedRecording(t *testing.T) {
 	root := testsize.Recordings(t)
-	names := []string{"ftrace", "kprobes", "tracepoints-coarse", "nomitig-late"}[:testsize.Of(t, 2, 4)]
+	names := []string{"ftrace", "kprobes", "tracepoints-coarse", "nomitig-late"}[:testsize.Of(t, 1, 4)]
 	if list := os.Getenv("DAMAGE_RECORDINGS"); list != "" {
 		names = strings.Split(list, ",")
 	}

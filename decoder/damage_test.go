@@ -76,7 +76,7 @@ func spoil(t *testing.T, name string, seed uint64, damage func(rnd *rand.Rand, s
 	s, trace := user(t, name)
 	segs, want := segmentDigests(t, s, trace)
 	rnd := rand.New(rand.NewPCG(seed, seed+1))
-	for range testsize.Of(t, 10, 30, 100) {
+	for range testsize.Of(t, 3, 30, 100) {
 		bad, what, other, n := damage(rnd, segs, slices.Clone(trace))
 		_, got := segmentDigests(t, s, bad)
 		for i, off := range segs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // The flags of AUX records (include/uapi/linux/perf_event.h, v6.12).
@@ -237,7 +238,7 @@ func TestDevices(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			var all tally
 			known := 0
-			for seed := range uint64(24) {
+			for seed := range uint64(testsize.Of(t, 8, 24)) {
 				c := sim.DrawA64(seed).WithETM()
 				c.Work, c.OVF = 0, 0
 				r := sim.SimulateA64(c)

@@ -164,11 +164,15 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if err := tellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out); err != nil {
 		return err
 	}
-	if f.code.pokedDuring(f.seg.Time) {
+	poked := f.code.pokedDuring(f.seg.Time)
+	if poked {
 		f.seg.Time = f.st.TimeOf(f.seg)
+		poked = f.code.pokedDuring(f.seg.Time)
 	}
-	clear(f.seen)
-	f.near = j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time))
+	if len(f.seen) > 0 {
+		clear(f.seen)
+	}
+	f.near = j.bounds || poked || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time))
 	done := f.fetch(j)
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	to := f.s.rec.Doubts.Sink(out)

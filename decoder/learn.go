@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -11,7 +12,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // learner is what a session learns by.
@@ -25,7 +25,8 @@ type learned struct {
 	whole int   // decodings of all of the recording
 	room  int64 // bytes of trace that may still be decoded to try ideas
 
-	blocks  map[reading]*flow.Cache // of the code as it was; trials lay ideas over it
+	caches  map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
+	blocks  *trials.Blocks          // in caches
 	passed  passed
 	answers trials.Answers // of decodings of all of the recording
 	watch   []flow.Place   // that such a decoding watches
@@ -73,9 +74,10 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	s.learned.room, s.learned.blocks = leastRoom+s.size(), s.newCaches()
+	s.learned.room = leastRoom + s.size()
+	s.blocks()
 	defer func() {
-		s.learned.blocks, s.learned.passed, s.learned.answers, s.learned.watch = nil, passed{}, trials.Answers{}, nil
+		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers, s.learned.watch = nil, nil, passed{}, trials.Answers{}, nil
 	}()
 	g := s.source(c).Generator()
 	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
@@ -100,12 +102,17 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	if len(tested) == 0 || 2*left > met {
 		return false, nil
 	}
-	next, err := s.withLearned(learnedOf(tested))
+	next, err := s.withLearned(learn.LearnedOf(tested))
 	if err != nil {
 		return false, err
 	}
-	if p := &s.learned.passed; p.is(next) {
+	p, still := &s.learned.passed, s.learned.blocks.Has(next.text.Text)
+	shared := s.read(next, c)
+	if p.is(next) && (still || !shared) {
 		r.running = p.running // what was built there serves the flow, too
+	}
+	if shared {
+		s.learned.blocks.Keep()
 	}
 	s.code.Store(next)
 	return true, nil
@@ -122,7 +129,10 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		}
 		before := s.decoded.Load()
 		s.learned.watch = trials.Watched(d)
-		insns, _, err := s.contradictions(ctx, c, r.q.Jobs, every, math.MaxInt, &some)
+		own := *c
+		own.caches = s.learned.caches
+		s.learned.blocks.Lift()
+		insns, _, err := s.contradictions(ctx, &own, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
 			return 0, err
 		}
@@ -184,28 +194,42 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 	return tested, left, nil
 }
 
-// learnedOf is list as what was learned.
-func learnedOf(list []learn.Held) (all []kcore.Learned) {
-	for i := range list {
-		all = append(all, list[i].Learned())
-	}
-	return all
-}
-
 // pass decodes all of the recording with list, until it met more visits than most. It returns
 // those that it met. The decoding before is not repeated.
 func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*learn.Gathered, error) {
 	all := new(learn.Gathered)
-	next, err := s.withLearned(learnedOf(list))
+	next, err := s.withLearned(learn.LearnedOf(list))
 	if p := &s.learned.passed; err != nil || p.is(next) {
 		return cmp.Or(p.met, all), err
 	}
+	s.read(next, s.code.Load())
 	_, running, err := s.contradictions(ctx, next, jobs, 1, most, all)
 	if err == errEnough {
 		return all, nil
 	}
 	s.learned.passed = passed{next, all, running}
 	return all, err
+}
+
+// blocks returns the blocks that are read to learn.
+func (s learner) blocks() *trials.Blocks {
+	if s.learned.blocks == nil {
+		s.learned.caches = s.newCaches()
+		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
+	}
+	return s.learned.blocks
+}
+
+// read gives c, which is base with what was learned, blocks to read. It reports whether they are those that
+// were read to learn.
+func (s learner) read(c, base *code) (shared bool) {
+	b := s.blocks()
+	if shared = b.Learn(base.text.Text, c.text.Text, c.learned); shared {
+		c.caches = s.learned.caches
+	} else if c.caches == nil {
+		c.caches = s.newCaches()
+	}
+	return shared
 }
 
 // is reports whether p was of c, or of code that is the same.

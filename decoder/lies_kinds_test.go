@@ -35,7 +35,7 @@ type lieKind struct {
 }
 
 // lieKinds returns the kinds of which there are many cases.
-func lieKinds() []lieKind {
+func lieKinds(t testing.TB) []lieKind {
 	return []lieKind{
 		{"image", imageLie},
 		{"dropped", func(o *original, r *rand.Rand) *lie { return dropLie(o, r, false) }},
@@ -45,6 +45,7 @@ func lieKinds() []lieKind {
 		{"old", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, false) }},
 		{"new", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, true) }},
 		{"flipped", flippedLie},
+		{"mixed", func(o *original, r *rand.Rand) *lie { return mixedLie(t, o, r) }},
 	}
 }
 

@@ -247,7 +247,7 @@ func TestLies(t *testing.T) {
 			if whole {
 				all = wholeLies(t, o, tables)
 			}
-			l.recording(o, lieKinds(), n, all)
+			l.recording(o, lieKinds(t), n, all)
 		}
 	}
 	for _, name := range windows {

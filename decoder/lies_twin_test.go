@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // passage is an instruction that ran, or that is said to have: about when, and in what code.
@@ -268,11 +269,11 @@ func (x *slowTwin) step(r *version, ip, next uint64) (told []uint64) {
 // TestTells would catch a twin that does not know what a trace tells. Of all that the
 // CPUs of a recording executed it must tell the very outcomes that its packets have.
 func TestTells(t *testing.T) {
-	for _, name := range []string{"kprobes", "ftrace"} {
+	for _, name := range testsize.Some(t, []string{"kprobes", "ftrace"}, 1) {
 		s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", name, "perf.data")})
 		tellsAll(t, name, s, flowed(t, s, codedPrints{prints{}, s}).prints)
 	}
-	for _, name := range armWindows() {
+	for _, name := range testsize.Some(t, armWindows(), 1) {
 		o := readWindow(t, name)
 		tellsAll(t, name, o.session, flowed(t, o.session, codedPrints{prints{}, o.session}).prints)
 	}

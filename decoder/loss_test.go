@@ -31,7 +31,7 @@ func TestLoss(t *testing.T) {
 		truth[k] = append(truth[k], x.ip)
 	}
 	rnd := rand.New(rand.NewPCG(9, 10))
-	for range testsize.Of(t, 3, 20) {
+	for range testsize.Of(t, 2, 20) {
 		at := int64(rnd.IntN(len(trace) - 20000))
 		cut := slices.Clone(trace[:at])
 		var losses []stream.Loss

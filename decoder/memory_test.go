@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // memoryText is two blocks that conditional branches lead through: one that leads
@@ -89,7 +90,7 @@ func TestSegmentIsNotHeld(t *testing.T) {
 	const batch = 16 << 10 // bytes: a job takes a batch before it lets another go
 	l := &listed{t: t}
 	for _, back := range []bool{false, true} {
-		for _, jobs := range []int{1, 3} {
+		for _, jobs := range testsize.Some(t, []int{3, 1}, 1) {
 			s.held, s.passes = meter{}, atomic.Int64{}
 			l.back, l.left = back, len(l.list)
 			if !back {

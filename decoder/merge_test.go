@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // seen is what a sink was given, a line a range or note: stream, time, number.
@@ -174,7 +175,7 @@ func (m *madeUp) run(q Query) *run {
 // not forwards mirrored.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for round := range 300 {
+	for round := range testsize.Of(t, 100, 300) {
 		m := newMadeUp(r, 1+r.IntN(4), 1+r.IntN(8), round%5 != 0)
 		var first []string
 		for _, size := range []int64{1, 250, 1 << 20} {

@@ -319,7 +319,7 @@ func TestPacketTwin(t *testing.T) {
 	for _, name := range []string{"kprobes", "ftrace"}[:testsize.Of(t, 1, 2, 2)] {
 		s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", name, "perf.data")})
 		got := flowed(t, s, codedPrints{prints{}, s}).prints
-		for i, st := range s.Streams() {
+		for i, st := range testsize.Some(t, s.Streams(), 1) {
 			p, x := got[i], packetsOf(st)
 			n := len(p.ips)
 			if got := x.agrees(s, i, p, 0, n); got != n {

@@ -30,7 +30,7 @@ func withHoles(r *rand.Rand, image []sim.Piece) (rest []sim.Piece) {
 //
 // It would also catch that the flow behind such a target stays in doubt.
 func TestTruthHoles(t *testing.T) {
-	first, n := seeds(t, 10, 30)
+	first, n := seeds(t, 5, 30)
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		cfg := drawn(seed)

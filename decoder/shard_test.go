@@ -38,7 +38,7 @@ func TestShards(t *testing.T) {
 	if data == "" {
 		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
 	}
-	counts := []int{7, 64}
+	counts := []int{7}
 	if testsize.Full(t) {
 		counts = []int{1, 2, 7, 64}
 	}

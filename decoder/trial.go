@@ -19,8 +19,8 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		return t.Out
 	}
 	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
-	x := &code{journal: c.journal, text: c.text, trial: &trials.Overlay{Text: c.text, Ideas: over}, caches: s.learned.blocks, confirmed: t.Confirmed}
-	defer lay(x.caches, learn.Over(over).Overlap)()
+	x := &code{journal: c.journal, text: c.text, trial: &trials.Overlay{Text: c.text, Ideas: over}, caches: s.learned.caches, confirmed: t.Confirmed}
+	defer s.learned.blocks.Lay(learn.Over(over).Overlap)()
 	f := newFollower(s.Session, x, st)
 	f.tell = t.Contradicted
 	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil {

@@ -97,7 +97,7 @@ func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 // window. In the last a return by an address that was a guess went astray, and that
 // refuted the true version of code before it.
 func TestTruthHistoryETM(t *testing.T) {
-	for _, seed := range []uint64{9, 18, 34, 51, 63, 500018, 436, 564, 14272, 140873} {
+	for _, seed := range keptRuns(t, []uint64{9, 18, 34, 51, 63, 500018, 436, 564, 14272, 140873}) {
 		s := scores{noBrute: true}
 		s.scoreETM(t, sim.SimulateA64(drawnA64(seed).WithETM()))
 		for _, m := range s.trouble {

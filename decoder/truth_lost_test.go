@@ -544,7 +544,7 @@ func shortTable(list *[numShortages]shortTally) string {
 // records that were lost, and times that are off. A claim may be wrong only
 // where nothing shows the change.
 func TestTruthShort(t *testing.T) {
-	first, n := seeds(t, 48, 180)
+	first, n := seeds(t, 24, 180)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
 	troubles := make([][]string, len(parts))
 	eachSeed(first, n, func(i int, seed uint64) {
@@ -580,7 +580,7 @@ func TestTruthShort(t *testing.T) {
 // taken for the next one's (seed 140140): that was the test's mistake, which blamed another change.
 // Two records of one change were taken for one, with records lost in between (seed 141873).
 func TestTruthShortHistory(t *testing.T) {
-	for _, seed := range []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166, 34, 50564, 51260, 120800, 140140, 141873} {
+	for _, seed := range keptRuns(t, []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166, 34, 50564, 51260, 120800, 140140, 141873}) {
 		cfg, _ := drawShort(seed)
 		var c shortTally
 		for _, m := range c.score(t, sim.Simulate(cfg)) {

@@ -1,12 +1,15 @@
 package decoder
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -68,7 +71,7 @@ func (x *bootRuns) Trial(changed func(addr, end uint64) bool) {
 		x.lift()
 	}
 	if x.trial = x.base; changed != nil {
-		x.trial, x.lift = x.newTrial(), lay(x.code.caches, changed)
+		x.trial, x.lift = x.newTrial(), trials.NewBlocks(slices.Collect(maps.Values(x.code.caches))).Lay(changed)
 	}
 }
 

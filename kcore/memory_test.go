@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -78,7 +79,7 @@ func TestMemory(t *testing.T) {
 	for _, c := range crowds {
 		var asked, held [2]uint64
 		for i := range asked {
-			n := c.n << i
+			n := c.n / testsize.Of(t, 4, 1) << i
 			pokes := c.pokes(n)
 			k := uint64(len(pokes))
 			asked[i], held[i] = allocated(func() any {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // Pages for readers show commands in fenced blocks of the language console:
@@ -156,7 +158,7 @@ func TestDocs(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("LC_ALL", "C")
 	ran, shown := 0, 0
-	for _, name := range docPages {
+	for _, name := range testsize.Some(t, docPages, 4) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(root, name)
 			b, err := os.ReadFile(path)

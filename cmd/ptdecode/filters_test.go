@@ -61,11 +61,12 @@ func TestFiltersTwin(t *testing.T) {
 		lines, list := objects(t, rec, "--level", level)
 		all[level] = rows{lines, list}
 	}
-	for _, x := range []struct {
+	type filter struct {
 		level string
 		args  []string
 		wants func(o *object) bool
-	}{
+	}
+	for _, x := range testsize.Some(t, []filter{
 		{"branch", []string{"--sym", "vfs_*"}, func(o *object) bool {
 			return leads(o, func(sym, _, _ string) bool { return glob("vfs_*", sym) })
 		}},
@@ -93,7 +94,7 @@ func TestFiltersTwin(t *testing.T) {
 		{"branch", []string{"--time", "4.4177,4.42"}, func(o *object) bool { return o.Until >= 4_417_700_000 && o.Time <= 4_420_000_000 }},
 		{"branch", []string{"--time", "4.42±100us"}, func(o *object) bool { return o.Until >= 4_419_900_000 && o.Time <= 4_420_100_000 }},
 		{"call", []string{"--depth", "0,2-3"}, func(o *object) bool { return o.Depth == 0 || o.Depth == 2 || o.Depth == 3 }},
-	} {
+	}, 6) {
 		args := append([]string{"--level", x.level}, x.args...)
 		got, _ := objects(t, rec, args...)
 		var want []string

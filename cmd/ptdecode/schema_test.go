@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // holdToSchemas fails the script if an object that the call printed is not as its schema
@@ -55,7 +57,7 @@ func TestSchemas(t *testing.T) {
 	}
 	x86, arm := filepath.Join(dir, "kernel-pokes-x86/kprobes/perf.data"), filepath.Join(dir, "coresight/snapshots/a57_single_step")
 	fields := "time,cpu,tid,comm,ip,sym,off,dso,insn,disasm,bytes,verdict,epoch,flags,addr,count"
-	for _, args := range [][]string{
+	for _, args := range testsize.Some(t, [][]string{
 		{"flow", x86, "--level", "insn", "--last", "1000", "-F", fields}, {"flow", x86, "--level", "block", "--last", "2000", "-F", fields},
 		{"flow", x86, "--level", "branch", "--last", "2000", "-F", fields, "--notes", "--gaps"}, {"flow", x86, "--level", "call", "--last", "1000"},
 		{"flow", x86, "--level", "branch", "--last", "2000", "--notes", "--raw-traps"}, {"flow", x86, "--level", "element", "--last", "1000"},
@@ -63,7 +65,7 @@ func TestSchemas(t *testing.T) {
 		{"calls", x86}, {"calls", x86, "--by", "caller"}, {"calls", x86, "--split-at", "359"}, {"calls", x86, "schedule", "--slowest", "3"},
 		{"hot", x86}, {"hot", x86, "--by", "block"}, {"hot", x86, "--by", "edge"}, {"hot", x86, "--annotate", "schedule"},
 		{"check", x86}, {"diff", x86, x86}, {"info", arm}, {"packets", arm}, {"flow", arm, "--level", "element", "--gaps"},
-	} {
+	}, 8) {
 		var out, errs strings.Builder
 		if code := run(append(args, "-o", "jsonl"), nil, &out, &errs); code != exitWhole && code != exitGaps {
 			t.Errorf("%q: exit code %d: %s", args, code, errs.String())

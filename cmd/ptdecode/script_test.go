@@ -29,7 +29,8 @@ import (
 //	reversed A B: the lines of A, read backwards, are those of B.
 //	trace, bytes, cut, tail, goldens, json, perf, elf, jitdump: see scriptCommands.
 //
-// [data] in front of a command makes it conditional on there being recordings.
+// [data] in front of a command makes it conditional on there being recordings, [full] on the
+// full form of the tests.
 // With -update, "cmp stdout FILE" (or stderr) writes FILE in the archive.
 
 var update = flag.Bool("update", false, "write the expected outputs of scripts")
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata/script: a verb or a flag each. What
 // each would catch stands in its first comment.
 func TestScripts(t *testing.T) {
-	data := ""
+	data, full := "", testsize.Full(t)
 	t.Run("recordings", func(t *testing.T) { data = testsize.Recordings(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
@@ -59,10 +60,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "data" {
-				return false, errors.New("no such condition")
+			switch cond {
+			case "data":
+				return data != "", nil
+			case "full":
+				return full, nil
 			}
-			return data != "", nil
+			return false, errors.New("no such condition")
 		},
 		Cmds: scriptCommands(),
 	})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // asNobody returns what runs the command as a user who may not read every file. It is this
@@ -75,17 +77,18 @@ func TestUnreadableVerbs(t *testing.T) {
 	files := demoFiles(must(t))
 	data := (&perfFile{}).bytes(must(t))
 	do := asNobody(t, dir)
-	for _, x := range []struct {
+	type spoilt struct {
 		name, file, want string
 		spoil            func(path string) error
-	}{
+	}
+	for _, x := range testsize.Some(t, []spoilt{
 		{"locked", "kcore", "permission denied", func(p string) error { return os.Chmod(p, 0) }},
 		{"locked", "kallsyms", "permission denied", func(p string) error { return os.Chmod(p, 0) }},
 		{"gone", "kcore", "kcore: 0 files beside the recording", os.Remove},
 		{"gone", "kallsyms", "kallsyms: 0 files beside the recording", os.Remove},
 		{"directory", "kcore", "is a directory", func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o777)) }},
 		{"directory", "kallsyms", "is a directory", func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o777)) }},
-	} {
+	}, 4) {
 		rec := x.name + "-" + x.file
 		at := filepath.Join(dir, rec)
 		put(t, map[string][]byte{

@@ -82,9 +82,9 @@ func TestViewStory(t *testing.T) {
 			"--text", filepath.Join(arm, "text/a57.bin") + "@0xffff800080010000", "--kallsyms", filepath.Join(arm, "text/a57.kallsyms"),
 		}, []string{"3", "20", "40"}},
 	}
-	for _, rec := range list {
+	for _, rec := range testsize.Some(t, list, 2) {
 		get := serveView(t, rec.args...)
-		for _, n := range rec.pokes {
+		for _, n := range testsize.Some(t, rec.pokes, 2) {
 			var got struct {
 				Poke    any
 				Command string

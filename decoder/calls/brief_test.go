@@ -93,12 +93,12 @@ var errEnough = errors.New("enough")
 // with another field, with the Tag of another call, or not at all.
 func TestBrief(t *testing.T) {
 	n := 0
-	for seed := range uint64(testsize.Of(t, 60, 600)) {
+	for seed := range uint64(testsize.Of(t, 20, 600)) {
 		r := sim.Simulate(sim.Draw(seed + 50_000))
 		x := newAlike(fmt.Sprint("seed ", seed+50_000), simSession(t, r))
 		n += x.all(t, 0)
 	}
-	for _, name := range []string{"ftrace", "kprobes", "tracepoints", "tracepoints-coarse"} {
+	for _, name := range testsize.Some(t, []string{"kprobes", "ftrace", "tracepoints", "tracepoints-coarse"}, 1) {
 		s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", name, "perf.data")})
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestCyclesOfArm would catch a cycle count of CoreSight that counts twice, not at all, or for a
@@ -64,7 +65,7 @@ func TestCyclesOfArm(t *testing.T) {
 	}
 	t.Log(compared)
 	for _, p := range []coresight.Protocol{coresight.ETMv4, coresight.ETE, coresight.ETMv3, coresight.PTM} {
-		if compared[p.String()+", some"] < 100 {
+		if compared[p.String()+", some"] < testsize.Of(t, 50, 100) {
 			t.Errorf("%s: %d calls with cycles were compared: too few to tell", p, compared[p.String()+", some"])
 		}
 	}

@@ -206,7 +206,7 @@ func differs(r *sim.Run, got []seen, want []sim.Call, i int, last uint64) string
 
 // seedsAsked returns the first seed that the environment asks for, and how many.
 func seedsAsked(t *testing.T) (first, n uint64) {
-	n = uint64(testsize.Of(t, 20, 100))
+	n = uint64(testsize.Of(t, 12, 100))
 	if v, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		n = v
 	}

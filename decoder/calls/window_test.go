@@ -45,7 +45,7 @@ func TestCallsOfWindows(t *testing.T) {
 	for _, of := range []struct {
 		name        string
 		small, full int // windows
-	}{{"kprobes", 3, 40}, {"tracepoints", 0, 4}, {"ftrace", 0, 10}, {"nomitig-late", 0, 10}, {"tracepoints-coarse", 6, 40}} {
+	}{{"kprobes", 2, 40}, {"tracepoints", 0, 4}, {"ftrace", 0, 10}, {"nomitig-late", 0, 10}, {"tracepoints-coarse", 2, 40}} {
 		t.Run(of.name, func(t *testing.T) {
 			n := uint64(testsize.Of(t, of.small, of.full))
 			if n == 0 {

@@ -42,6 +42,20 @@ func Of(t testing.TB, small, full int, all ...int) int {
 	return full
 }
 
+// Some returns list where tests run in their full form, else n of it: the first, and others
+// at even distances.
+func Some[T any](t testing.TB, list []T, n int) []T {
+	t.Helper()
+	if Full(t) || n >= len(list) {
+		return list
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = list[i*len(list)/n]
+	}
+	return some
+}
+
 // OnlyFull skips t where tests run in their small form.
 func OnlyFull(t testing.TB) {
 	t.Helper()
@@ -75,8 +89,8 @@ func Recorded(t testing.TB, pattern string) []string {
 	return files
 }
 
-// Files gives the paths that match patterns (filepath.Match), and what lies there. The test
-// fails where a pattern has none, or one that cannot be read.
+// Files gives the paths that match patterns (filepath.Match), and what lies there, unpacked
+// (files.Unpack). The test fails where a pattern has none, or one that cannot be read.
 func Files(t testing.TB, patterns ...string) iter.Seq2[string, []byte] {
 	t.Helper()
 	var names []string
@@ -89,19 +103,15 @@ func Files(t testing.TB, patterns ...string) iter.Seq2[string, []byte] {
 	}
 	return func(yield func(string, []byte) bool) {
 		for _, name := range names {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !yield(name, b) {
+			if !yield(name, unpacked(t, name)) {
 				return
 			}
 		}
 	}
 }
 
-// Unpacked returns what a packed file holds (files.Unpack).
-func Unpacked(t testing.TB, path string) []byte {
+// unpacked returns what a packed file holds (files.Unpack).
+func unpacked(t testing.TB, path string) []byte {
 	t.Helper()
 	packed, err := os.ReadFile(path)
 	if err != nil {
@@ -118,7 +128,7 @@ func Unpacked(t testing.TB, path string) []byte {
 // retired, in order. path names its list: packed words of 8 bytes, the lowest first.
 func Executed(t testing.TB, path string) []uint64 {
 	t.Helper()
-	b := Unpacked(t, path)
+	b := unpacked(t, path)
 	ips := make([]uint64, len(b)/8)
 	for i := range ips {
 		ips[i] = binary.LittleEndian.Uint64(b[8*i:])

@@ -2,6 +2,7 @@ package testsize
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,9 @@ func TestForms(t *testing.T) {
 		}
 		if n := Of(&heard{TB: t}, 3, 300, 3000); n != c.all {
 			t.Errorf("PTDECODE_FULL=%q: %d of 3000, want %d", c.env, n, c.all)
+		}
+		if got := Some(&heard{TB: t}, []int{0, 1, 2, 3, 4, 5, 6}, 3); c.env == "" && !slices.Equal(got, []int{0, 2, 4}) || c.env != "" && len(got) != 7 {
+			t.Errorf("PTDECODE_FULL=%q: of 7 it takes %v", c.env, got)
 		}
 		if len(h.log) != c.logs || c.logs > 0 && !strings.Contains(h.log[0], "PTDECODE_FULL") {
 			t.Errorf("PTDECODE_FULL=%q: the log says %q", c.env, h.log)

@@ -18,6 +18,7 @@ import (
 // TestStacks would catch instructions of pprof in another stack of calls than those of folded,
 // and calls that it counts twice or not.
 func TestStacks(t *testing.T) {
+	testsize.OnlyFull(t)
 	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
 	dir := t.TempDir()
 	pb, lines := filepath.Join(dir, "pb"), filepath.Join(dir, "folded")

@@ -17,6 +17,9 @@ type callTaker interface {
 // dictionaries are a part of the work.
 const callsPerGroup = 4 * rowsPerPage
 
+// A row group is looked at when as many calls wait as there is room for, so it has a multiple of these.
+var _ = [1]struct{}{}[callsPerGroup%maxWaiting]
+
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
 	ids    *numbers // its number, by row
@@ -82,7 +85,6 @@ type callRows struct {
 	raw       [numRaw]waitingNumbers
 	keyed     [numShared][maxWaiting]uint16 // numbers of the keys that columns share
 	waiting   int                           // of raw and keyed
-	settled   int                           // rows before these
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
@@ -122,7 +124,7 @@ func newCallRows(columns []column) *callRows {
 
 // empty empties x and keeps its memory.
 func (x *callRows) empty() {
-	x.waiting, x.settled = 0, 0
+	x.waiting = 0
 	for i := range x.keys {
 		x.keys[i].known, x.keys[i].packed = 0, x.keys[i].packed[:0]
 	}
@@ -131,12 +133,12 @@ func (x *callRows) empty() {
 	x.in, x.crowded = ranIn{}, false
 }
 
-// call adds a call.
-func (g *rowGroup) call(c *calls.Call) {
+// call adds a call, and reports whether as many wait as there is room for.
+func (g *rowGroup) call(c *calls.Call) bool {
 	x := g.calls
 	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
 		x.in = ranIn{c.Stream, c.TID, c.Comm}
-		x.comesFrom(g.rows)
+		x.comesFrom(g.rows + x.waiting)
 	}
 	f := uint32(0)
 	if n := c.Function; n < len(x.functions) {
@@ -158,14 +160,14 @@ func (g *rowGroup) call(c *calls.Call) {
 	raw := &x.raw
 	raw[0][i], raw[1][i], raw[2][i], raw[3][i] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
 	raw[4][i], raw[5][i], raw[6][i], raw[7][i], raw[8][i], raw[9][i] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
-	if x.waiting++; x.waiting == maxWaiting {
-		x.settle()
-	}
+	x.waiting++
+	return x.waiting == maxWaiting
 }
 
 // settle gives the calls that wait to their columns.
-func (x *callRows) settle() {
-	first, end := x.settled, x.settled+x.waiting
+func (g *rowGroup) settle() {
+	x := g.calls
+	first, end := g.rows, g.rows+x.waiting
 	for i, k := range rawColumns {
 		c, raw := &x.columns[k], x.raw[i][:x.waiting]
 		switch {
@@ -180,7 +182,7 @@ func (x *callRows) settle() {
 	for k := range x.keyed {
 		copy(x.keys[k].ids[first:end], x.keyed[k][:])
 	}
-	x.settled, x.waiting = end, 0
+	g.rows, x.waiting = end, 0
 	for i := range x.columns {
 		x.crowded = x.crowded || x.columns[i].distinct() > maxNumbers
 	}

@@ -45,8 +45,8 @@ type parquetTable struct {
 // rowGroup is a row group of a table.
 type rowGroup struct {
 	table   int
-	rows    int
-	most    int // of rows
+	rows    int // of calls: but for those that wait
+	most    int // of rows; of calls up to maxWaiting more
 	columns []column
 	calls   *callRows // nil: it is another table's
 	last    bool      // none follows
@@ -117,16 +117,19 @@ func (p *parquet) toFill(table int) *rowGroup {
 
 // takesCalls returns what writes a row of calls (callTaker).
 func (p *parquet) takesCalls(fail func(error)) func(*calls.Call) {
+	var g *rowGroup
 	return func(c *calls.Call) {
-		g := p.tables[tableCalls].filled
 		if g == nil {
 			g = p.toFill(tableCalls)
 		}
-		g.call(c)
-		if g.rows++; g.rows == g.most || g.calls.crowded {
+		if !g.call(c) {
+			return
+		}
+		if g.settle(); g.rows >= g.most || g.calls.crowded {
 			if err := p.hands(g); err != nil {
 				fail(err)
 			}
+			g = nil
 		}
 	}
 }
@@ -188,6 +191,9 @@ func (p *parquet) newGroup(table int) *rowGroup {
 func (p *parquet) writeFull() {
 	defer close(p.done)
 	for g := range p.full {
+		if g.calls != nil {
+			g.settle()
+		}
 		if p.err == nil && g.rows > 0 {
 			p.group(g)
 		}
@@ -226,9 +232,6 @@ func (g *rowGroup) reset() {
 
 // group writes a row group.
 func (p *parquet) group(x *rowGroup) {
-	if x.calls != nil {
-		x.calls.settle()
-	}
 	t := &p.tables[x.table]
 	var g thrift
 	begun := t.off

@@ -22,61 +22,98 @@ type aside struct {
 // asides keeps what versions of sites do. Many workers use it.
 type asides struct {
 	mu   sync.Mutex
-	list map[string]map[*site]*aside // by variant
+	list map[string]map[*site]*aside // by version
 }
 
 // nearPoke is how far from code a recorded change lies that may change what the code is, bytes.
 const nearPoke = 16
 
 // aside marks in doubt what another version makes of a segment, and reports whether it could
-// without decoding. It can where the version is an aside at each site, and no event interrupts that.
-// It comes to what decoding the segment again comes to. A trace of arm64 tells of each jump, so
-// there it does not.
+// without decoding.
 func (b *Kernel) aside(base *ranAs, x variant, doubt *marks, met func(*site)) bool {
-	if base.bad || len(x) != 1 || b.mode != isa.Mode64 {
+	depends := func(at *site) bool { return at.dependsOn(x) }
+	k := untold{b.isa, b.mode, b.steady, b.doubts.at}
+	over := b.patches(x)
+	return k.tell(base, over, doubt, depends, met, func(at *site) *aside {
+		return b.doubts.asides.keep(at, fmt.Sprint(x), func() *aside { return k.asideOf(at, over, depends) })
+	})
+}
+
+// steady copies to dst the code at an address, and reports whether it is known there and no recorded
+// change lies near: then the code may be another.
+func (b *Kernel) steady(dst []byte, at uint64) bool {
+	if !b.holds(at, len(dst)) || b.pokedNear(at) {
+		return false
+	}
+	copy(dst, b.code[at-b.text:])
+	return true
+}
+
+// untold reads code of which a trace tells nothing.
+type untold struct {
+	isa    isa.Decoder
+	mode   isa.Mode
+	steady func(dst []byte, at uint64) bool // what lies there at all times; false: that is not known
+	site   func(addr, end uint64) *site     // that has a byte of [addr, end)
+}
+
+// tell marks in doubt what another version makes of a segment, and reports whether it could
+// without decoding. It can where the version is an aside (of) at each site that depends on it, and no event
+// interrupts that, or where both can be followed abreast. It comes to what decoding the segment again
+// comes to. A trace of arm64 tells of each jump, so there it does not.
+func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*site) bool, met func(*site), of func(at *site) *aside) bool {
+	if base.bad || k.mode != isa.Mode64 {
 		return false
 	}
 	var list marks
 	var more []*site
 	next := 0
+	both := abreast{untold: k, over: over}
 	for i := range base.list {
 		at := base.list[i].site
-		if at == nil || !at.dependsOn(x) {
+		if at == nil || !depends(at) {
 			continue
 		}
 		list.add(i, i+1)
 		if i < next {
 			continue // it is part of the aside before
 		}
-		k := b.asideAt(at, x)
-		if !k.ok || !runsAs(base.list[i:], k.has) {
-			return false
-		}
-		next = i + len(k.has) - 1
-		end := next + 1
-		other := make([]ran, len(k.other))
-		for n, y := range k.other {
-			y.off = base.list[i].off
-			other[n] = y
-		}
-		if k.returns {
-			next++
-			if end < len(base.list) { // where both return to
-				other = append(other, base.list[end])
-				end++
+		n, other := 0, []ran(nil)
+		if x := of(at); x.ok && runsAs(base.list[i:], x.has) {
+			n, other = x.from(base.list[i:])
+		} else {
+			ok := false
+			if n, other, ok = both.follow(base.list[i:], depends); !ok || base.noted(i, i+n) {
+				return false
 			}
 		}
+		end := i + n
 		var here marks
 		compare(base.list[i:end], other, &here, func(at *site) { more = append(more, at) })
 		for _, y := range here.list {
 			list.add(i+y.from, i+y.end)
 		}
+		next = end - 1
 	}
 	doubt.list = append(doubt.list, list.list...)
 	for _, at := range more {
 		met(at)
 	}
 	return true
+}
+
+// from is what k comes to at a site that list begins with: so many instructions of list, and the other version's.
+func (k *aside) from(list []ran) (n int, other []ran) {
+	n, other = len(k.has), make([]ran, len(k.other))
+	for i, y := range k.other {
+		y.off = list[0].off
+		other[i] = y
+	}
+	if k.returns && n < len(list) { // where both return to
+		other = append(other, list[n])
+		n++
+	}
+	return n, other
 }
 
 // runsAs reports whether list begins with the instructions at these addresses, and they
@@ -93,43 +130,41 @@ func runsAs(list []ran, ips []uint64) bool {
 	return true
 }
 
-// asideAt returns what x does at a site.
-func (b *Kernel) asideAt(at *site, x variant) *aside {
-	k := &b.doubts.asides
-	key := fmt.Sprint(x)
+// keep returns what a version does at a site, as find tells it at first.
+func (k *asides) keep(at *site, version string, find func() *aside) *aside {
 	k.mu.Lock()
-	y := k.list[key][at]
+	y := k.list[version][at]
 	k.mu.Unlock()
 	if y != nil {
 		return y
 	}
-	y = b.findAside(at, x)
+	y = find()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.list == nil {
 		k.list = map[string]map[*site]*aside{}
 	}
-	if k.list[key] == nil {
-		k.list[key] = map[*site]*aside{}
+	if k.list[version] == nil {
+		k.list[version] = map[*site]*aside{}
 	}
-	k.list[key][at] = y
+	k.list[version][at] = y
 	return y
 }
 
-// findAside is asideAt without what it keeps.
-func (b *Kernel) findAside(at *site, x variant) *aside {
-	has, end, ok := b.silent(at.addr, nil)
+// asideOf returns what a version does at a site. It lays over over the code; depends says what sites it changes.
+func (k *untold) asideOf(at *site, over *Patches, depends func(*site) bool) *aside {
+	has, end, ok := k.silent(at.addr, nil)
 	if !ok {
 		return &aside{}
 	}
-	other, otherEnd, ok := b.silent(at.addr, b.patches(x))
+	other, otherEnd, ok := k.silent(at.addr, over)
 	if !ok || end != otherEnd && (end.Class != isa.Return || otherEnd.Class != isa.Return) {
 		return &aside{}
 	}
 	i, j := len(has)-1, len(other)-1 // two returns lead to one place
 	if end == otherEnd {
 		i, j = meeting(has, other, at)
-		if to := has[i].site; i == 0 || to != nil && to.dependsOn(x) && to.addr != has[i].ip {
+		if to := has[i].site; i == 0 || to != nil && depends(to) && to.addr != has[i].ip {
 			return &aside{}
 		}
 	}
@@ -173,32 +208,38 @@ type ending struct {
 	isa.Class
 }
 
-// silent returns the instructions from the address at on, with other code laid over the
-// kernel's. They go up to and with the first that the trace tells of, end. ok is false where
-// it does not come to that, or a recorded change lies near: then the code may be another.
-func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end ending, ok bool) {
+// read returns the instruction at an address, with other code laid over. ok is false where it is not known, or
+// the trace may tell of it though it goes straight on.
+func (k *untold) read(at uint64, over *Patches) (in isa.Insn, ok bool) {
 	const longest = 16
-	var in isa.Insn
+	var code [longest]byte
+	if !k.steady(code[:], at) {
+		return in, false
+	}
+	if over != nil {
+		over.Lay(code[:], at)
+	}
+	if k.isa.Decode(&in, code[:], at, k.mode) != isa.OK || in.Flags&(isa.FlagPTWrite|isa.FlagTx) != 0 {
+		return in, false
+	}
+	return in, in.Class != isa.SetSpace && in.Class != isa.TraceControl
+}
+
+// silent returns the instructions from the address at on, with other code laid over. They go up to and with
+// the first that the trace tells of, end. ok is false where
+// it does not come to that, or the code may be another.
+func (k *untold) silent(at uint64, over *Patches) (list []ran, end ending, ok bool) {
 	for range farthest {
-		if !b.holds(at, longest) || b.pokedNear(at) {
+		in, ok := k.read(at, over)
+		if !ok {
 			return nil, end, false
 		}
-		var code [longest]byte
-		copy(code[:], b.code[at-b.text:])
-		if over != nil {
-			over.Lay(code[:], at)
-		}
-		if b.isa.Decode(&in, code[:], at, b.mode) != isa.OK {
-			return nil, end, false
-		}
-		list = append(list, ran{ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
+		list = append(list, ran{ip: at, site: k.site(at, at+uint64(in.Len))})
 		switch in.Class {
 		case isa.Jump:
 			at = in.Target
 		case isa.Other:
 			at += uint64(in.Len)
-		case isa.SetSpace, isa.TraceControl:
-			return nil, end, false // the trace may tell of it
 		default:
 			return list, ending{at, in.Class}, true
 		}
@@ -222,7 +263,7 @@ type ranLists struct{ pool sync.Pool }
 // get returns an empty list.
 func (l *ranLists) get(d *doubts) *ranAs {
 	if x, ok := l.pool.Get().(*ranAs); ok {
-		x.list, x.bad = x.list[:0], false
+		x.empty()
 		return x
 	}
 	return &ranAs{d: d, sites: map[*flow.Block][]*site{}}

@@ -21,13 +21,16 @@ const maxWays = maxEither + 2
 type Either struct {
 	doubts doubts
 	over   []*Patches // all that may lie there in place of what is taken
+	untold untold
 }
 
-// Reader reads code: Fetch copies what lies at addr to dst, and returns how much is known.
+// Reader reads code: Fetch copies what lies at addr to dst, and returns how much is known. Steady reports
+// whether it is known and lies there at all times.
 type Reader struct {
-	ISA   isa.Decoder
-	Mode  isa.Mode
-	Fetch func(dst []byte, addr uint64) int
+	ISA    isa.Decoder
+	Mode   isa.Mode
+	Fetch  func(dst []byte, addr uint64) int
+	Steady func(dst []byte, addr uint64) bool
 }
 
 // shape is what a trace could tell of the instructions that begin among the bytes of code at addr.
@@ -71,6 +74,7 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		return nil
 	}
 	slices.SortFunc(e.doubts.sites, func(x, y site) int { return compareAddr(x.addr, y.addr) })
+	e.untold = untold{r.ISA, r.Mode, r.Steady, e.doubts.at}
 	for _, w := range ways[1:] {
 		slices.SortFunc(w, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
 		e.over = append(e.over, &Patches{w})
@@ -97,11 +101,16 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 			doubt.add(i, i+1)
 		}
 	}
+	other.strict = !base.bad
+	defer func() { other.strict = false }()
 	for _, p := range e.over {
-		other.list, other.bad = other.list[:0], false
+		if e.told(base, p, &doubt) {
+			continue
+		}
+		other.empty()
 		if err := again(p, other); err == errTooMuch {
 			return []stretch{{first, math.MaxInt}}, nil
-		} else if err != nil {
+		} else if err != nil && err != errRefuted {
 			return nil, err
 		}
 		if !other.bad || base.bad {
@@ -109,4 +118,15 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 		}
 	}
 	return doubt.stretches(), nil
+}
+
+// told marks in doubt what other code makes of a segment, and reports whether it could without
+// decoding.
+func (e *Either) told(base *ranAs, p *Patches, doubt *marks) bool {
+	depends := func(at *site) bool {
+		return slices.ContainsFunc(p.list, func(x patch) bool { return x.Addr == at.addr })
+	}
+	return e.untold.tell(base, p, doubt, depends, func(*site) {}, func(at *site) *aside {
+		return e.doubts.asides.keep(at, fmt.Sprintf("%p", p), func() *aside { return e.untold.asideOf(at, p, depends) })
+	})
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -103,5 +105,44 @@ func TestEitherMany(t *testing.T) {
 		if len(e.over) != c.want {
 			t.Errorf("%d places: %d other codes, want %d", c.places, len(e.over), c.want)
 		}
+	}
+}
+
+// TestEitherTold would catch segments that are decoded with codes of which the code itself tells that they lead to one
+// place, or decoded on where the trace contradicts.
+func TestEitherTold(t *testing.T) {
+	code := []byte{0x90, 0x90, 0x90, 0x66, 0x90, 0x90, 0xc3} // NOPs and RET
+	const at = 0x1000
+	fetch := func(dst []byte, addr uint64) int {
+		clear(dst)
+		if addr-at < uint64(len(code)) {
+			copy(dst, code[addr-at:])
+		}
+		return len(dst)
+	}
+	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+	list := []kcore.Learned{{Addr: at + 1, Code: []byte{0x90, 0x90}, Others: [][]byte{{0x66, 0x90}, {0xeb, 0x02}, {0xe8, 0x00}}, Either: true}}
+	e := NewEither(list, r)
+	decoded, refuted := 0, 0
+	again := func(over *Patches, to flow.Sink) error {
+		k := to.(*ranAs)
+		if decoded++; over != nil {
+			err := k.Flow(&flow.Batch{Notes: []flow.Note{{Kind: flow.NoteGap, Gap: event.Gap{Reason: event.Mismatch}}}})
+			if err == errRefuted {
+				refuted++
+			}
+			return err
+		}
+		for _, ip := range []uint64{0, 1, 2, 3, 5, 6} {
+			k.list = append(k.list, ran{ip: at + ip, site: k.d.at(at+ip, at+ip+1)})
+		}
+		return nil
+	}
+	got, err := e.doubts.doubting(nil, again, e.apart).(*doubter).find()
+	if err != nil || fmt.Sprint(got) != "[{1 4}]" {
+		t.Errorf("in doubt: %v, %v; want the place, and what the jump skips", got, err)
+	}
+	if decoded != 2 || refuted != 1 {
+		t.Errorf("decoded %d times, of which %d end early; want 2, once as it is and once with the call, which ends early", decoded, refuted)
 	}
 }

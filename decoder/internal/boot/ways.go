@@ -149,10 +149,12 @@ func compareAddr(x, y uint64) int {
 
 // ranAs is what a segment comes to with some code (flow.Sink).
 type ranAs struct {
-	d     *doubts
-	list  []ran
-	bad   bool                    // trace and code contradict each other
-	sites map[*flow.Block][]*site // by block that was met: see sitesOf
+	d      *doubts
+	list   []ran
+	notes  []int                   // before which of list something is noted, in order
+	bad    bool                    // trace and code contradict each other
+	strict bool                    // that ends it
+	sites  map[*flow.Block][]*site // by block that was met: see sitesOf
 }
 
 // mostBlocks bounds the blocks that a ranAs keeps the sites of.
@@ -188,16 +190,25 @@ type ran struct {
 	site *site // of which it has a byte; nil: of none
 }
 
-var errTooMuch = errors.New("boot: too many instructions in a segment")
+var (
+	errTooMuch = errors.New("boot: too many instructions in a segment")
+	errRefuted = errors.New("boot: trace and code contradict each other")
+)
 
 // Flow takes a batch.
 func (k *ranAs) Flow(x *flow.Batch) error {
 	for i := range x.Notes {
 		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
-			k.bad = true
+			if k.bad = true; k.strict {
+				return errRefuted
+			}
 		}
 	}
+	notes := x.Notes
 	for i := range x.Ranges {
+		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
+			k.notes = append(k.notes, len(k.list))
+		}
 		r := &x.Ranges[i]
 		at := k.sitesOf(r.Block)
 		y := ran{off: x.Stamps[r.Stamp].Off, ip: r.Block.Addr}
@@ -209,11 +220,23 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 			y.ip += uint64(n)
 		}
 	}
+	if len(notes) > 0 {
+		k.notes = append(k.notes, len(k.list))
+	}
 	if len(k.list) > maxInsns {
 		return errTooMuch
 	}
 	return nil
 }
+
+// noted reports whether something is noted between the first and the last of the instructions [from, end).
+func (k *ranAs) noted(from, end int) bool {
+	i, _ := slices.BinarySearch(k.notes, from+1)
+	return i < len(k.notes) && k.notes[i] < end
+}
+
+// empty has k keep no instruction.
+func (k *ranAs) empty() { k.list, k.notes, k.bad = k.list[:0], k.notes[:0], false }
 
 // doubting returns a sink of one segment that makes ambiguous what tell says is in doubt, and hands
 // it on to another. The segment is decoded again as the code is, into base, and tell is asked of
@@ -254,7 +277,7 @@ func (b *Kernel) inDoubt(again Again, base, other *ranAs, first int) ([]stretch,
 		if b.aside(base, x, &doubt, func(at *site) { add(x, at) }) {
 			continue
 		}
-		other.list, other.bad = other.list[:0], false
+		other.empty()
 		if err := again(b.patches(x), other); err == errTooMuch {
 			return []stretch{{first, math.MaxInt}}, nil
 		} else if err != nil {

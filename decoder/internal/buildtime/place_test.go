@@ -34,14 +34,15 @@ func TestPlace(t *testing.T) {
 	kernels := map[bool]*Kernel{true: placeKernel(made, armLinked, true), false: placeKernel(made, linked, false)}
 	starts := map[bool][]uint64{true: kernels[true].Functions(), false: kernels[false].Functions()}
 	seeds := uint64(testsize.Of(t, 1, 8))
-	for _, c := range []struct {
+	type place struct {
 		name           string
 		arm            bool
 		linked, around uint64 // around: where targets lie that are not of the kernel
 		own, other     int    // targets
 		n              int    // of its own, how many begin functions
 		clear          bool
-	}{
+	}
+	for _, c := range testsize.Some(t, []place{
 		{"arm64, only modules", true, armLinked, 0xffff80007a000000, 0, 60, 0, false},
 		{"arm64, many of modules", true, armLinked, 0xffff80007a000000, 0, 5000, 0, false},
 		{"arm64, mostly modules", true, armLinked, 0xffff80007a000000, 60, 100, 50, false},
@@ -56,7 +57,7 @@ func TestPlace(t *testing.T) {
 		{"x86, among modules", false, linked, 0xffffffffc0000000, 100, 500, 30, true},
 		{"x86", false, linked, 0xffffffffc0000000, 600, 5, 60, true},
 		{"x86, none", false, linked, 0xffffffffc0000000, 0, 0, 0, false},
-	} {
+	}, 7) {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 0x91ace))
 			starts, unit := starts[c.arm], uint64(4)

@@ -111,9 +111,7 @@ func (c *Cache) add(k key, b *Block) *Block {
 	root, same := s.root(k).insert(b)
 	if s.setRoot(k, root); same == b {
 		b.Number = c.numbers.Add(1)
-		if c.laid.list != nil {
-			c.laid.list = append(c.laid.list, entryOf(k, b))
-		}
+		c.laid.listed(k, b)
 	}
 	return same
 }

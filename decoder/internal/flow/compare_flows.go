@@ -102,14 +102,27 @@ type aligner struct {
 	work  int // steps done: items and notes looked at, compared, or copied
 	held  int // by what was told of in notes, as Config.MaxRanges counts
 
+	most    int      // edits: see mostEdits
 	brief   bool     // alternatives are not told of
 	touched uint64   // id of the first node in which something changed; 0: none
 	answers []answer // if brief: to the settled notes of the flow that stays, from the last on
 }
 
 // maxEdits bounds how much of two flows may differ, instructions, before only
-// what they begin and end with is taken as shared.
-const maxEdits = 384
+// what they begin and end with is taken as shared. Of walks that are brief (Config.Brief)
+// no one reads what is in doubt, so briefEdits bounds it. To find edits takes the square of that.
+const (
+	maxEdits   = 384
+	briefEdits = 16
+)
+
+// mostEdits is which of the two bounds counts.
+func (c *Config) mostEdits() int {
+	if c.Brief {
+		return briefEdits
+	}
+	return maxEdits
+}
 
 // doubtUnshared marks as ambiguous what the flow that ends at keep does not
 // share with the one that ends at other, since they parted. Whatever both
@@ -400,16 +413,16 @@ func (al *aligner) back(prev []int32, d, k int) (x, y int) {
 
 // differ runs Myers' greedy algorithm (E. Myers, "An O(ND) Difference
 // Algorithm and Its Variations", 1986) and returns how many items a and b do
-// not share; -1 if more than maxEdits. Round d leaves its 2d+1 reaches in trace.
+// not share; -1 if more than al.most. Round d leaves its 2d+1 reaches in trace.
 func (al *aligner) differ(a, b []item) int {
 	al.trace = al.trace[:0]
-	if cap(al.reach) < 2*maxEdits+3 {
-		al.reach = make([]int32, 2*maxEdits+3)
+	mid := al.most + 1
+	if cap(al.reach) < 2*mid+1 {
+		al.reach = make([]int32, 2*mid+1)
 	}
-	v := al.reach[:2*maxEdits+3]
-	const mid = maxEdits + 1
+	v := al.reach[:2*mid+1]
 	v[mid+1] = 0
-	for d := 0; d <= maxEdits; d++ {
+	for d := 0; d <= al.most; d++ {
 		al.work += d + 1
 		start := len(al.trace)
 		for i := 0; i < 2*d+1; i++ {

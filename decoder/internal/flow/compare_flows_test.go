@@ -81,6 +81,7 @@ func TestDoubt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var al aligner
 	for round := range testsize.Of(t, 5000, 20000) {
+		al.most = []int{maxEdits, briefEdits, 1}[round%3]
 		s := make([]byte, rnd.IntN(40))
 		for i := range s {
 			if s[i] = byte(rnd.IntN(6)); i > 0 && rnd.IntN(2) == 0 {
@@ -159,7 +160,7 @@ func TestSlide(t *testing.T) {
 		for i := range b {
 			b[i].r.flags |= either
 		}
-		var al aligner
+		al := aligner{most: maxEdits}
 		if at, ok := al.slide(a, b, x.h, x.low, x.high); ok != (x.at >= 0) || ok && at != x.at {
 			t.Errorf("%s and %s, %v: at %d, %v; want %d", x.a, x.b, x.h, at, ok, x.at)
 		}
@@ -198,5 +199,29 @@ func TestBetween(t *testing.T) {
 		if ok != (x.want != "") || ok && got != x.want || !ok && got != x.a {
 			t.Errorf("%s, hole at %d: %s, %v; want %q", x.a, x.i, got, ok, x.want)
 		}
+	}
+}
+
+// TestBriefEdits would catch a trial of other code that spends more on what is in doubt than on the flow: no
+// one reads that there. What it leaves in no doubt has to be what the other flow ran, too.
+func TestBriefEdits(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	s, o := make([]byte, 1500), make([]byte, 1500)
+	for i := range s {
+		s[i], o[i] = byte(rnd.IntN(250)), byte(rnd.IntN(250))
+	}
+	work := map[bool]int{}
+	for _, brief := range []bool{false, true} {
+		cfg := Config{Brief: brief}
+		al := aligner{most: cfg.mostEdits()}
+		keep, other := letters(rnd, s, 0), letters(rnd, o, 0)
+		al.doubtUnshared(keep, other)
+		if got, want := claimed(keep), claimed(other); !holds(got, want) {
+			t.Errorf("brief %v: %v is not in %v", brief, got, want)
+		}
+		work[brief] = al.work
+	}
+	if work[true]*10 > work[false] {
+		t.Errorf("%d steps where no one reads what is in doubt, %d where it is read: need a tenth", work[true], work[false])
 	}
 }

@@ -32,7 +32,7 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}, late: cfg.Rules.Waypoints.Has(isa.JumpInd)}
 	x.out.wait = unconfirmed{most: cfg.MaxUnconfirmed, spare: cfg.Spare, told: cfg.Rules.Returns == isa.ReturnsByTarget, contradicted: cfg.Contradicted, confirmed: cfg.Confirmed, rough: rough{on: cfg.Rough}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
-	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}}}
+	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}, most: x.cfg.mostEdits()}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events, window: &x.window}
 	x.site = site{code: &x.code, events: &x.events, ahead: &x.ahead, judge: &x.judge, window: &x.window, out: &x.out, progress: cfg.Progress}
 	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window, rules: &x.cfg.Rules}

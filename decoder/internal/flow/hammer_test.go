@@ -198,7 +198,7 @@ func (o *oldCode) Flow(b *Batch) error {
 func TestRenewedPaths(t *testing.T) {
 	nops := []string{"\x66\x90", "\x89\xc0", "\x90\x90"}              // nop, mov, two nops
 	jumps := []string{"\x75\xf4", "\x75\xf5", "\xeb\xf4", "\x74\xf4"} // jne 0, jne 1, jmp 0, je 0
-	for seed := range uint64(8) {
+	for seed := range uint64(testsize.Of(t, 4, 8)) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
 		// nop, jne 8, jmp *rax; and at 8: one of nops, one of jumps, jmp *rax
 		text := code(map[int]string{0: "\x90\x75\x05\xff\xe0", 8: nops[0] + jumps[0] + "\xff\xe0"})

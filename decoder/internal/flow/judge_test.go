@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestContradicts would catch a version of an instruction that is ruled out
@@ -75,7 +76,7 @@ func TestTakeAsJudged(t *testing.T) {
 	both := [2]int{}
 	for name, rules := range toyRules {
 		rules.StraightOnReserved = 0 // which take alone allows
-		for seed := range uint64(3000) {
+		for seed := range uint64(testsize.Of(t, 1000, 3000)) {
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			mode := isa.Mode64
 			if rules.Waypoints.Has(isa.JumpInd) {

@@ -1,13 +1,29 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // laid is what a cache knows of code that is laid over its own.
 type laid struct {
-	list  []entry                     // of all blocks; nil until it is asked for
+	on    bool                        // list is asked for
+	mu    sync.Mutex                  // of list, while walkers read the cache
+	list  []entry                     // of all blocks
 	from  int                         // in list: what was added since Lay
 	other func(addr, end uint64) bool // nil: nothing is laid over
 	taken []takenOut
+}
+
+// listed notes that b was added to the cache at k.
+func (l *laid) listed(k key, b *Block) {
+	if !l.on {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, entryOf(k, b))
 }
 
 // entry is a block in a cache.
@@ -35,11 +51,11 @@ var nowhere = event.Span{From: event.MaxEpoch}
 
 // Lay says that other code than c's lies in the ranges [addr, end) of which other is true of a byte, up to
 // Lift. Blocks of it are taken out. All others stay, with the ways between them, and more are
-// added. No walker may read c at that time, and one alone up to Lift.
+// added. No walker may read c at that time.
 func (c *Cache) Lay(other func(addr, end uint64) bool) {
 	l := &c.laid
-	if l.list == nil {
-		l.list = make([]entry, 0, 1<<8)
+	if !l.on {
+		l.on, l.list = true, make([]entry, 0, 1<<8)
 		for i := range c.shard {
 			c.shard[i].eachRoot(func(root *Block) {
 				root.each(func(b *Block) { l.list = append(l.list, entryOf(b.key(), b)) })
@@ -85,6 +101,12 @@ func (c *Cache) Lift() {
 		c.shard[t.hash()>>58].setRoot(t.key, t.root)
 	}
 	c.endLaying()
+}
+
+// KeepLaid has c be for good of what is laid over it. It forgets what it knows to lay more.
+func (c *Cache) KeepLaid() {
+	c.endLaying()
+	c.laid.on, c.laid.list = false, nil
 }
 
 // Drop takes out of c for good what other is true of, as in Lay.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // toy is an instruction set in which a byte is an instruction. Its low five bits
@@ -143,7 +144,7 @@ func (l *allTold) Flow(b *Batch) error {
 func TestFastByClass(t *testing.T) {
 	classes := map[isa.Class]int{}
 	for name, rules := range toyRules {
-		for seed := range uint64(400) {
+		for seed := range uint64(testsize.Of(t, 120, 400)) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			mode := isa.Mode64
 			if !rules.Waypoints.Has(isa.JumpInd) {

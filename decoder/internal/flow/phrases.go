@@ -268,23 +268,36 @@ func (o *writer) retell(p *phrase, off int64, at event.Time) {
 	o.space()
 	l := len(o.batch.Ranges)
 	o.batch.Ranges = append(o.batch.Ranges, p.ranges()...)
-	rs := o.batch.Ranges[l:]
-	for k := range rs {
-		rs[k].Stamp += o.stamp
-	}
+	stampLater(o.batch.Ranges[l:], o.stamp)
 	ss := o.batch.Stamps
 	began := Stamp{Time: at}.since(*o.last()) // what the first event tells of began before it
 	if cap(ss)-len(ss) < phraseEvents {
 		ss = slices.Grow(ss, phraseEvents)
 	}
-	for _, from := range p.at[:p.stamps] {
-		ss = append(ss, Stamp{Off: off + int64(from), Time: began.Time})
-		began.Time = at
+	o.batch.Stamps = ss[:len(ss)+int(p.stamps)]
+	ss = o.batch.Stamps[len(ss):]
+	for k, from := range p.at[:len(ss)] {
+		ss[k] = Stamp{Off: off + int64(from), Time: at}
 	}
-	o.batch.Stamps = ss
+	if len(ss) > 0 {
+		ss[0].Time = began.Time
+	}
 	o.stamp += uint32(p.stamps)
 	for _, k := range p.mark[:p.marks] {
 		o.marks.put(l + int(k))
+	}
+}
+
+// stampLater adds to the stamps of rs. It takes four at once: phrases have 40 ranges and more.
+func stampLater(rs []Range, by uint32) {
+	for ; len(rs) >= 4; rs = rs[4:] {
+		rs[0].Stamp += by
+		rs[1].Stamp += by
+		rs[2].Stamp += by
+		rs[3].Stamp += by
+	}
+	for k := range rs {
+		rs[k].Stamp += by
 	}
 }
 

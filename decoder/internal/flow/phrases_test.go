@@ -52,10 +52,7 @@ func (f filler) Fill(q []event.Event) int { return f.d.Fill(q) }
 // another, one that leads elsewhere, or a return stack that it leaves otherwise. The
 // walk goes over each segment twice: phrases are made first, and then used.
 func TestPhrases(t *testing.T) {
-	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "dyn_test", "mruby", "qemu"} {
-		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
-			continue
-		}
+	for _, name := range testsize.Some(t, []string{"avscript_32", "foo", "unzip", "icelake_tip", "dyn_test", "mruby", "qemu"}, 2) {
 		p := openProgram(t, name)
 		segs := p.segments()
 		for _, rules := range []isa.ReturnRule{isa.ReturnsCompressed, isa.ReturnsByTarget} {

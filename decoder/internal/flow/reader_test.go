@@ -57,6 +57,25 @@ func TestReaderSpace(t *testing.T) {
 	}
 }
 
+// TestReaderTells would catch a reader that reads code and does not tell who watches that, be it for
+// the first time or known from before. Nobody need watch.
+func TestReaderTells(t *testing.T) {
+	for name, read := range map[string]func(c *reader){
+		"block": func(c *reader) { c.block(0, 0x1000, isa.Mode64, 3, 3) },
+		"read":  func(c *reader) { c.read(0, 0x1000, isa.Mode64, 3, 0, 1) },
+		"insn":  func(c *reader) { c.insn(0x1000, isa.Mode64, 3) },
+	} {
+		c := testReader(toggles(10), NewCache())
+		read(c)
+		for range 2 {
+			c.watch = &Watch{Places: []Place{{0xf00, 0x1000}, {0x1000, 0x1001}, {0x1100, 0x1200}}}
+			if read(c); c.watch.Met != 1<<1 {
+				t.Errorf("%s: places %b are told, want the second alone", name, c.watch.Met)
+			}
+		}
+	}
+}
+
 // TestReaderRead would catch what was read as of one epoch or up to one limit given
 // for another, and an instruction that is not that of its epoch.
 func TestReaderRead(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tailText is a loop, and behind it a jump that goes where the trace states.
@@ -75,7 +76,7 @@ func (l *tailRows) Flow(b *Batch) error {
 // ranges. A walker that holds each batch whole has to say the same.
 func TestTail(t *testing.T) {
 	tails, whole, doubted := 0, 0, 0
-	for seed := range uint64(24) {
+	for seed := range uint64(testsize.Of(t, 12, 24)) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		evs := tailTrace(rnd)
 		most := []int{1 << 18, 5000, 700}[seed%3]
@@ -121,7 +122,7 @@ func TestTail(t *testing.T) {
 			}
 		}
 	}
-	if tails < 200 || whole < 200 || doubted < 1000 {
+	if part := testsize.Of(t, 2, 1); tails < 200/part || whole < 200/part || doubted < 1000/part {
 		t.Errorf("%d batches with tails, %d without, %d instructions in doubt: too few to say anything", tails, whole, doubted)
 	}
 }

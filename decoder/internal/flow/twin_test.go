@@ -175,10 +175,7 @@ func stamps(t *testing.T, w *Walker, seed int, evs []event.Event) {
 // TestTwinRecordings would catch the same in what real programs do; both walk
 // every segment of the user recordings, the fast one three times.
 func TestTwinRecordings(t *testing.T) {
-	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "mruby", "qemu"} {
-		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
-			continue
-		}
+	for _, name := range testsize.Some(t, []string{"unzip", "foo", "avscript_32", "icelake_tip", "mruby", "qemu"}, 3) {
 		t.Run(name, func(t *testing.T) { twinProgram(t, openProgram(t, name)) })
 	}
 }

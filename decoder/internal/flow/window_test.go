@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // apartText has a site with two versions of its code, each with a loop of its
@@ -30,7 +31,7 @@ func apartText(lost bool) *testText {
 func TestWindowHolds(t *testing.T) {
 	const bound = 4000
 	overlapping := func(i int) (lo, hi uint64) { return 100*uint64(i+1) - 50, 100*uint64(i+1) + 50 }
-	for _, c := range []struct {
+	type kept struct {
 		name string
 		bits int // outcomes an event
 		// events is MaxEvents: small, or so large that MaxRanges alone bounds.
@@ -39,7 +40,8 @@ func TestWindowHolds(t *testing.T) {
 		text   func(n int) Text
 		time   func(i int) (lo, hi uint64)
 		want   func(v verdicts) bool
-	}{
+	}
+	for _, c := range testsize.Some(t, []kept{
 		{"two cuts that stay apart", 16, 256, 0, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
 		{"two cuts that hold much", 16, 1 << 20, 0, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
@@ -52,7 +54,7 @@ func TestWindowHolds(t *testing.T) {
 		{"the same, compared once", 2, 256, -1, func(n int) Text { return toggles(n) },
 			overlapping,
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
-	} {
+	}, 3) {
 		var held, queued [2]int
 		for k, n := range []int{9000, 18000} { // more than a window may span
 			w := testWalker(c.text(n))

@@ -132,6 +132,14 @@ func (h *Held) Learned() kcore.Learned {
 	return l
 }
 
+// LearnedOf is list as what was learned.
+func LearnedOf(list []Held) (all []kcore.Learned) {
+	for i := range list {
+		all = append(all, list[i].Learned())
+	}
+	return all
+}
+
 // Same reports whether a and b say the same of the code.
 func Same(a, b kcore.Learned) bool {
 	a.For, a.Against, b.For, b.Against = 0, 0, 0, 0

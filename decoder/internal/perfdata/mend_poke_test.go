@@ -3,6 +3,8 @@ package perfdata
 import (
 	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestMendPoke would catch a TEXT_POKE that is lost with a byte of its type, whichever type
@@ -92,6 +94,7 @@ func TestMendLengths(t *testing.T) {
 	poke := func(time uint64) []byte {
 		return record(TypeTextPoke, MiscKernel, 0xffffffff81000000+time, uint16(5), uint16(5), "\xe9\x93\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00", who(time))
 	}
+	step := testsize.Of(t, 3, 1)
 	slot := "\x44\x00\x00\x00\x0b\x00\x00\x00\x0f\x1f\x44\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	for _, x := range [][]byte{
 		poke(20),
@@ -110,7 +113,7 @@ func TestMendLengths(t *testing.T) {
 		}
 		for _, also := range []int{0, at + len(x) + len(poke(30)) + 2} { // the type of the second poke behind
 			for k := at + 16; k < at+20; k++ {
-				for v := range 256 {
+				for v := 0; v < 256; v += step {
 					bad := slices.Clone(data)
 					bad[k] = byte(v)
 					if also > 0 {

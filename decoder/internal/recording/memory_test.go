@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestLinesMemory would catch room that is asked for each line of an event stream:
@@ -22,7 +24,7 @@ func TestLinesMemory(t *testing.T) {
 	} {
 		var asked [2]uint64
 		for i := range asked {
-			n := c.n << i
+			n := c.n / testsize.Of(t, 2, 1) << i
 			var in strings.Builder
 			for k := range n {
 				fmt.Fprintf(&in, "{\"type\":\"text_poke\",\"time\":%d,\"addr\":\"ffffffff81000000\",\"old\":\"%s\",\"new\":\"%s\"}\n",

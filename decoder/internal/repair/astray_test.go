@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -116,8 +117,8 @@ func TestStrays(t *testing.T) {
 		}
 		return a + []uint64{0, 0, 1, 0x7fff, 0xffff}[rnd.IntN(5)]
 	}
-	hits := 0
-	for round := range 60 {
+	hits, rounds := 0, testsize.Of(t, 20, 60)
+	for round := range rounds {
 		r := repairer{sites: map[uint64][]*kcore.Poke{}, read: text(nil)}
 		var slow []Doubt
 		for i := range uint64(4) {
@@ -156,7 +157,7 @@ func TestStrays(t *testing.T) {
 			}
 		}
 	}
-	if hits < 1000 || hits > 23000 {
-		t.Errorf("%d of 24000 are in doubt: the test shows nothing", hits)
+	if all := 400 * rounds; hits < all/24 || hits > all*23/24 {
+		t.Errorf("%d of %d are in doubt: the test shows nothing", hits, all)
 	}
 }

@@ -68,7 +68,7 @@ func TestPlainTwin(t *testing.T) {
 		try(line)
 	}
 	spaces := []string{"", "", " ", "\t\r\n", "\v", ",", "\u00a0", "}"}
-	for range testsize.Of(t, 3000, 20000) {
+	for range testsize.Of(t, 1000, 20000) {
 		var b strings.Builder
 		for _, c := range []string{"{", `"type"`, ":", `"mmap"`, ",", `"len"`, ":", "12", ",", `"gone"`, ":", "true", "}", ""} {
 			if s := rnd.IntN(40); s < len(spaces) {

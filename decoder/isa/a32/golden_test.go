@@ -27,7 +27,11 @@ type run struct {
 func goldenRuns(t *testing.T, file string) (runs []*run) {
 	t.Helper()
 	var last *run
-	for line := range strings.Lines(string(testsize.Unpacked(t, file))) {
+	var text string
+	for _, b := range testsize.Files(t, file) {
+		text = string(b)
+	}
+	for line := range strings.Lines(text) {
 		r := new(run)
 		var set string
 		if n, _ := fmt.Sscanf(line, "%s %x %x %d", &set, &r.addr, &r.end, &r.n); n < 4 {

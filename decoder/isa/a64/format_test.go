@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // spelling takes away what disassemblers spell differently: spaces, number signs,
@@ -82,6 +83,7 @@ func TestFormat(t *testing.T) {
 // TestFormatObjdumpFiles would catch an instruction printed as something else:
 // objdump must print the same of all instructions of a binary, but for spelling.
 func TestFormatObjdumpFiles(t *testing.T) {
+	testsize.OnlyFull(t)
 	for _, f := range linked(t) {
 		var y formatted
 		isatest.CheckFile(t, f, &y.seen, func() { objdump(t, func(d dumped) { y.compare(t, d) }, "-d", f) })
