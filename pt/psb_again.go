@@ -23,13 +23,10 @@ type psbRead struct {
 // psbLongest is how many bytes a PSB+ that is kept has at most.
 const psbLongest = 96
 
-// psbFrequency says where a real PSB+ has the payload of its CBR, bytes: by whether there is a FUP,
-// with padding in front. That and the CR3 change more often than what else it says.
-const (
-	psbFrequency    = 50
-	psbFrequencyFUP = 66
-	psbCR3          = 25 // before that, bytes
-)
+// psbFrequency says where a real PSB+ has the payload of its CBR, bytes, and psbFrequencyFUP where
+// it is if there is a FUP, with padding in front. A CR3 lies psbCR3 before that. Both change
+// more often than what else it says.
+const psbFrequency, psbFrequencyFUP, psbCR3 = 50, 66, 25
 
 // psbPlace returns where a PSB+ at buf's start is kept: there, or at the place beside. buf reaches
 // beyond psbFrequency.
@@ -88,8 +85,7 @@ func (a *psbAgain) read(s *psbPlus, l *Lexer, k *clock, er *errata) {
 		k.until, k.whole = until, whole
 	}
 	*s = p.says
-	s.off = l.Off()
-	s.end = s.off + int64(p.n)
+	s.off, s.end = l.Off(), l.Off()+int64(p.n)
 	if s.len > 0 {
 		v, _ := load(buf, s.fup, s.len)
 		s.ip = s.last.expand(v, buf[s.fup-1]>>5)
