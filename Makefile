@@ -69,9 +69,10 @@ uninstall:
 release:
 	GO="$(GO)" .ci/release "$(DIST)"
 
-# Tests in their small form, and a word on what did not run. make check does the vetting.
+# Tests in their small form, and a word on what did not run. make check does the vetting. The
+# collector runs seldom, for less CPU time; test-full has it as users have it.
 test:
-	@$(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
+	@GOGC=400 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 # The same with all seeds, and all that tests can compare.
 test-full:

@@ -177,7 +177,7 @@ func byFolder(found []string) map[string][]string {
 	return byDir
 }
 
-// TestBudgets lists, with -v, what the rules with budgets find without them, and
+// TestBudgets lists, with -v and -run, what the rules with budgets find without them, and
 // the budgets of folders as they would have to be now.
 func TestBudgets(t *testing.T) {
 	if !testing.Verbose() || flag.Lookup("test.run").Value.String() == "" {

@@ -18,8 +18,7 @@ func (d *Decoder) quick(e *event.Event) bool {
 	if d.lx.item != 0 || d.comp.open() {
 		return false
 	}
-	buf, i := d.lx.buf, d.lx.pos
-	i = pads(buf, i)
+	buf, i := d.lx.buf, pads(d.lx.buf, d.lx.pos)
 	d.lx.pos = i
 	if i == len(buf) {
 		return false

@@ -42,10 +42,11 @@ func File(tb testing.TB, name ...string) []byte {
 // Golden returns what OpenCSD made of a snapshot: the lines that are elements.
 func Golden(tb testing.TB, name string) (lines []string) {
 	tb.Helper()
-	text := testsize.Unpacked(tb, filepath.Join(Dir(tb), "golden", name+".txt.zst"))
-	for l := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(l, "#") {
-			lines = append(lines, strings.TrimSuffix(l, "\n"))
+	for _, text := range testsize.Files(tb, filepath.Join(Dir(tb), "golden", name+".txt.zst")) {
+		for l := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(l, "#") {
+				lines = append(lines, strings.TrimSuffix(l, "\n"))
+			}
 		}
 	}
 	return lines
