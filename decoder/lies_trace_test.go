@@ -59,6 +59,7 @@ func statedSo(s *Session, i int, p *printed, list []untruth) []bool {
 				end = min(end, q.from)
 			}
 		}
+		packets.left = maxSteps
 		to := max(u.to, u.from+1)
 		from := p.parts[first].from
 		if begin != from {
@@ -67,7 +68,7 @@ func statedSo(s *Session, i int, p *printed, list []untruth) []bool {
 		}
 		same[k] = agree >= to
 		twin := twinOf(s, i)
-		for n := sure; n <= u.part && !same[k] && p.parts[n].from < end; n++ {
+		for n := sure; n <= u.part && !same[k] && packets.left > 0 && p.parts[n].from < end; n++ {
 			twin.passes(p.steps(from, p.parts[n].from+1))
 			from, packets.calls = p.parts[n].from, twin.calls
 			same[k] = packets.agrees(s, i, p, from, end) >= to

@@ -22,6 +22,7 @@ type packetTwin struct {
 	path   []uint64
 	calls  []uint64 // return addresses that the trace unit keeps at the start of path, the newest last
 	agreed int      // instructions of path
+	left   int      // how many more instructions may be gone along
 	seen   map[[4]int]bool
 }
 
@@ -35,9 +36,13 @@ type packetMark struct {
 // maxBranches bounds how many ways to use up packets a twin tries.
 const maxBranches = 1 << 16
 
+// maxSteps bounds how far a twin goes along all ways for one row, instructions: many through a loop
+// agree. A row that needs more is not alike.
+const maxSteps = 1 << 22
+
 // packetsOf lists what the packets of st tell.
 func packetsOf(st *stream.Stream) *packetTwin {
-	x := &packetTwin{}
+	x := &packetTwin{left: maxSteps}
 	last := 0
 	for e := range stream.Events(st, false) {
 		switch e.Kind {
@@ -123,7 +128,7 @@ func (x *packetTwin) walk(w where) {
 			}
 			x.agreed = max(x.agreed, y.targets[0])
 		}
-		if len(ways) == 0 || len(x.seen) > maxBranches {
+		if x.left--; len(ways) == 0 || len(x.seen) > maxBranches || x.left < 0 {
 			return
 		}
 		for _, y := range ways[:len(ways)-1] {

@@ -347,7 +347,6 @@ func (d *Decoder) resync(p *Packet) {
 // takeBad tells of bytes that are no packet. The lexer is at the next PSB now, or
 // at the segment's end.
 func (d *Decoder) takeBad(p *Packet) {
-	end := d.lx.Off()
 	d.times.clk.Overflow()
 	d.giveUp()
 	if d.comp.ovf >= 0 {
@@ -359,6 +358,6 @@ func (d *Decoder) takeBad(p *Packet) {
 	if p.Arg == packettext.BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
 		r = event.Truncated
 	}
-	d.trouble(r, p.Off, end).Flags = event.FlagNoPacket
+	d.trouble(r, p.Off, d.lx.Off()).Flags = event.FlagNoPacket
 	d.times.flush()
 }
