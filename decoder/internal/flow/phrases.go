@@ -179,6 +179,7 @@ func (w *Walker) phrasesOn() {
 		return
 	}
 	w.paths.countFor(x.out.refer.tally)
+	w.phrased = true
 	i, q := 0, t.q
 	// From the last phrase on that has other events than targets.
 	told := past{off: off, at: at, last: last, known: true, first: q}
