@@ -61,6 +61,8 @@ var rooms = map[string]room{
 	"decoder/internal/sideband": {floor: 2},
 	// What damaged changes to code were.
 	"decoder/internal/repair": {floor: 2, beside: []string{"decoder/internal/flow"}},
+	// What is taken out of flow before it is merged.
+	"decoder/internal/condense": {floor: 2, only: []string{"decoder/internal/flow", "decoder/event"}, beside: []string{"decoder/internal/flow"}},
 	// What boot makes of a vmlinux.
 	"decoder/internal/buildtime": {floor: 2},
 	// What the trace says of a vmlinux's boot.

@@ -33,7 +33,11 @@ func (r *run) learning(ctx context.Context, sink flow.Sink) error {
 		return err
 	}
 	next := s.newRun(r.q)
-	if again, ok := sink.(Restarter); !changed || !ok || !again.Restart() {
+	condensed := r.condense.Condenses()
+	if again, ok := sink.(Restarter); !changed && !condensed || !ok || !again.Restart() {
+		if condensed { // what was taken out of the flow says not where to go on
+			return errors.New("decoder: a sink of condensed flow does not begin anew")
+		}
 		next.goOn(r)
 	}
 	next.running = cmp.Or(r.running, next.running)

@@ -326,6 +326,8 @@ func (m *merger) lend(c *merging, p []piece) {
 	}
 	b := &m.part
 	b.Stream, b.Stamps, b.Part, b.Onward = c.Stream, c.Stamps, a.part, nil
+	with, _ := flow.CondensedOf(c.Batch)
+	flow.Condense(b, with, 0)
 	b.Ranges = c.Ranges[a.ranges[0]:z.ranges[1]]
 	b.Notes = c.Notes[a.notes[0]:z.notes[1]:z.notes[1]] // a note is large; nobody asks for these again
 	for i := range b.Notes {

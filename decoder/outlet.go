@@ -4,30 +4,48 @@ import (
 	"math"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
+	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
 // outlet is a Sink that hands a job's flow on in parts.
 type outlet struct {
-	run     *run
-	job     *job
-	scratch *scratch     // nil: it does not run
-	walker  *flow.Walker // that walks the job; nil: none yet
-	reading reading      // of walker
-	part    portion      // not handed on yet
-	size    int64        // of part, bytes
-	reached flow.Reached // what was delivered before, to be left out
-	ahead   lookahead    // not part yet
+	run       *run
+	job       *job
+	scratch   *scratch            // nil: it does not run
+	walker    *flow.Walker        // that walks the job; nil: none yet
+	reading   reading             // of walker
+	part      portion             // not handed on yet
+	size      int64               // of part, bytes
+	reached   flow.Reached        // what was delivered before, to be left out
+	ahead     flow.Lookahead      // not part yet
+	condenser *condense.Condenser // nil: all of the flow is handed on
 }
 
 // adopt keeps b's contents and leaves it an empty batch. What was executed when
 // records are missing is not settled: a change may be among them, of any text.
 func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
+	if err := o.marks(b); err != nil {
+		return nil, err
+	}
+	s := o.run.s
+	x, ok := s.spare.Get().(*flow.Batch)
+	if !ok {
+		x = b.Another()
+	}
+	*x, *b = *b, *x
+	s.held.count(flow.BatchSize(x))
+	return x, nil
+}
+
+// marks marks what is not settled in b, as records are missing or code was learned.
+func (o *outlet) marks(b *flow.Batch) error {
 	s, c := machineOf(o.run.s, o.job.stream, o.run.code)
 	if err := o.run.ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.complete != math.MaxUint64 {
 		for i := range b.Ranges {
@@ -39,23 +57,40 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	if len(c.learned) > 0 {
 		boot.MarkLearned(c.learned, b)
 	}
-	s = o.run.s
-	x, ok := s.spare.Get().(*flow.Batch)
-	if !ok {
-		x = b.Another()
-	}
-	*x, *b = *b, *x
-	s.held.count(flow.BatchSize(x))
-	return x, nil
+	return nil
 }
 
 // Flow takes a batch.
 func (o *outlet) Flow(b *flow.Batch) error {
+	if o.condenser != nil {
+		if err := o.marks(b); err != nil {
+			return err
+		}
+		return o.condensed(o.condenser.Take(b, o.run.shares.part))
+	}
 	x, err := o.adopt(b)
 	if err != nil {
 		return err
 	}
-	return o.ahead.follows(x)
+	return o.ahead.Follows(x)
+}
+
+// condensed hands on x, if it is not nil.
+func (o *outlet) condensed(x *flow.Batch) error {
+	if x == nil {
+		return nil
+	}
+	o.run.s.held.count(flow.BatchSize(x))
+	return o.ahead.Follows(x)
+}
+
+// ends hands on what lies before the end of a segment of the job, the last one or not.
+func (o *outlet) ends(seg *event.Segment, last bool) error {
+	x, has := o.condenser.Ends(seg, last)
+	if err := o.condensed(x); err != nil || has {
+		return err
+	}
+	return o.ahead.SegmentEnds(seg)
 }
 
 // gather adds x to the part, and hands that on where it is large.

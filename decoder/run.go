@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -93,6 +94,7 @@ type run struct {
 	shares   shares
 	kept     budget // shares.back
 	idle     followers
+	condense condense.Pool
 	decode   decodes
 	progress struct{ done, total int64 }
 
@@ -108,6 +110,9 @@ type run struct {
 // of it is in the order of time. A sink that returns ErrStop ends the flow without an
 // error. A query that does not fit the recording is a *CallError. A session's flow may be
 // asked for many times; blocks read once are kept.
+//
+// A Restarter with the method Condenser may be given less of a merged flow: what its condensers
+// leave (calls.Tree.Condenser). Workers call these.
 //
 // At the first contradiction between trace and code, Flow learns what else may lie there
 // (Config.NoLearn), and goes on with what it learned.
@@ -141,6 +146,9 @@ func (r *run) flow(ctx context.Context, sink flow.Sink) error {
 	defer r.wg.Wait()
 	defer close(r.todo)
 	defer stop()
+	if r.q.Merged && !r.q.Reverse && !r.q.Bounds && r.q.Shards == 0 {
+		r.condense.Begin(sink)
+	}
 	var err error
 	if r.q.Merged {
 		m := merger{run: r, to: sink}
@@ -316,7 +324,8 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, reached: j.reached}
-	o.ahead.to = o
+	o.ahead.To, o.ahead.Held = o.gather, r.s.held.count
+	o.condenser = r.condense.Lease()
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
@@ -326,7 +335,7 @@ func (r *run) work(j *job) {
 	} else {
 		for i := 0; i < len(j.segs) && j.err == nil; i++ {
 			if j.err = segment(i, o); j.err == nil {
-				j.err = o.ahead.ends(&j.segs[i])
+				j.err = o.ends(&j.segs[i], i == len(j.segs)-1)
 			}
 		}
 	}
@@ -334,6 +343,7 @@ func (r *run) work(j *job) {
 		j.err = o.send()
 	}
 	done()
+	r.condense.Return(o.condenser)
 	o.pause()
 }
 
@@ -365,5 +375,7 @@ func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done 
 func (r *run) recycle(b *flow.Batch, size int64) {
 	r.s.held.count(-size)
 	b.Reset()
-	r.s.spare.Put(b)
+	if !r.condense.Recycle(b) {
+		r.s.spare.Put(b)
+	}
 }

@@ -68,6 +68,16 @@ func (s *stopper) Waits() bool {
 	return ok && w.Waits()
 }
 
+// Condenser asks the sink how to condense flow (decoder.Session.Flow).
+func (s *stopper) Condenser() func(out, b *decoder.Batch) {
+	if c, ok := s.Sink.(interface {
+		Condenser() func(out, b *decoder.Batch)
+	}); ok {
+		return c.Condenser()
+	}
+	return nil
+}
+
 // Flow passes b on.
 func (s *stopper) Flow(b *decoder.Batch) error {
 	err := s.Sink.Flow(b)

@@ -16,6 +16,10 @@ type function struct {
 	callsOn  bool // a trampoline: it calls for the function that called it
 	inner    bool // what a compiler moved out of another function
 	switches bool // it leaves another thread's stack behind
+	key      functionKey
+	own      *function // a condenser's: the Tree's own, of which only that asks
+	// A condenser's: whether a call may end right before it. 0: not looked yet; 1: yes; 2: no.
+	behindCall uint8
 
 	Sym      string // "": only its address is known
 	File     string // the kernel, a module or the file that a program mapped; "": not known

@@ -17,6 +17,7 @@ type place struct {
 	// simple: a call of it is nothing but that, where the caller is no thunk.
 	simple bool
 	thunk  bool // the same of a thunk
+	steady bool // it is the kernel's, of the same name at any time
 }
 
 // part is what a block has of one more function.
@@ -81,6 +82,9 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	}
 	plain := p.first && p.parts == nil && !p.switches && !p.callsOn
 	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
+	if y := c.machine.Symbols(); y != nil {
+		p.steady = c.machine.Kernel(b.Addr) && y.Steady(b.Addr)
+	}
 	return p
 }
 
@@ -127,7 +131,7 @@ func (c *cpu) at(space uint32, addr uint64) place {
 	}
 	f := c.found[k]
 	if f == nil {
-		f = &function{Sym: k.sym, File: file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
+		f = &function{key: k, Sym: k.sym, File: file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
 		if space == 0 && sym != "" {
 			here := rows.Place{Sym: sym}
 			f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -21,7 +22,7 @@ func simply(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64
 			return i, insns, prev, here
 		}
 		k, to := list[i].Block, &list[i+1]
-		if list[i].N != k.N || to.Stamp != stamp {
+		if list[i].N != k.N || to.Stamp != stamp || flow.IsDetour(&list[i]) {
 			return i, insns, prev, here
 		}
 		done := false

@@ -167,7 +167,7 @@ func (c *cpu) told(call *Call) {
 // outgrown forgets the outer half of the stack.
 func (c *cpu) outgrown() {
 	p := c.part
-	half := len(p.calls) / 2
+	half := min(maxCalls/2, len(p.calls))
 	for i := half - 1; i >= 0; i-- {
 		call := p.calls[i]
 		if !call.hidden {
@@ -260,9 +260,9 @@ func (c *cpu) atTop(f *function) {
 }
 
 // within notes that the flow is in code of f.
-func (c *cpu) within(f *function) {
-	c.code, c.lo, c.size, c.inner = f, f.lo, f.size, max(f.size, 1)-1
+func (in *inside) within(f *function) {
+	in.code, in.lo, in.size, in.inner = f, f.lo, f.size, max(f.size, 1)-1
 }
 
 // at0 notes that it is not known in which code the flow is.
-func (c *cpu) at0() { c.code, c.lo, c.size, c.inner = nil, 0, 0, 0 }
+func (in *inside) at0() { in.code, in.lo, in.size, in.inner = nil, 0, 0, 0 }

@@ -23,7 +23,8 @@ type Tree struct {
 
 	// Fold tells at Close, and at once, of the calls of a function that began and ended between
 	// two times that the trace told: as one Call that has Times. OnBegin is not told of calls then, nor
-	// has each its Caller.
+	// has each its Caller. Where OnEnd alone is set, Session.Flow may take calls out of the flow that a
+	// Tree, or what has its method Condenser, is given (Tree.Condenser).
 	Fold bool
 
 	// Brief says that nobody asks for a Call's Caller, or keeps a Call beyond OnBegin and OnEnd. Most
@@ -43,6 +44,8 @@ type Tree struct {
 	places  []place // by numbers of their blocks
 	found   map[functionKey]*function
 	free    []*Call
+	lent    Call       // of a detour that ended
+	over    *condensed // of what Flow has; nil: it is all there
 }
 
 // begin forgets all.

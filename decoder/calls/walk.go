@@ -3,6 +3,7 @@ package calls
 import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -18,6 +19,7 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	if t.cpus == nil {
 		t.begin()
 	}
+	t.lend(b)
 	c := &t.cpus[b.Stream]
 	from := 0
 	for i := range b.Notes {
@@ -85,8 +87,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 				break
 			}
 		}
-		x, k := &list[i], list[i].Block
-		n := uint64(x.N) & counts
+		x, k, n := &list[i], list[i].Block, uint64(list[i].N)&counts
 		if !here {
 			if x.Stamp != stamp {
 				stamp, fresh = x.Stamp, true
@@ -112,12 +113,14 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		here, fresh = false, fresh && passed(c)
 		insns += n
 		c.tells(c.top, x)
-		if x.Verdict >= decoder.Unconfirmed {
-			doubted(c, x, n)
-		}
+		doubted(c, x, n)
 		verdict = max(verdict, x.Verdict)
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
+		}
+		if flow.IsDetour(x) {
+			k, stamp = bypasses(c, k, stamps, insns, verdict)
+			insns, verdict, fresh, prev = 0, decoder.Certain, false, k
 		}
 		if next := i + 1; next < len(list) && c.top != nil && (c.Fold || c.Brief) && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
 			next := &list[next]
@@ -147,9 +150,12 @@ func answers(c *cpu, k *decoder.Block) (done bool) {
 	return done
 }
 
-// doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the
+// doubted takes a range that may be ambiguous or unconfirmed: n of its instructions are the
 // innermost call's.
 func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
+	if x.Verdict < decoder.Unconfirmed {
+		return
+	}
 	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 		c.top.Ambiguous += n
 	}

@@ -111,6 +111,14 @@ func (t *table) forget() bool {
 // Restart begins anew (decoder.Restarter).
 func (t *table) Restart() bool { return t.tree.Restart() }
 
+// Condenser returns what takes out of flow what the tree needs no more than counted.
+func (t *table) Condenser() func(out, b *decoder.Batch) {
+	if t.o.bounds {
+		return nil
+	}
+	return t.tree.Condenser()
+}
+
 // Flow takes flow.
 func (t *table) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {

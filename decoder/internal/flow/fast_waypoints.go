@@ -42,6 +42,19 @@ func (w *Walker) points() {
 				bits <<= k
 				n -= k
 				ip, mode, stamp = b.Addr, b.Mode, w.exec.out.stamp
+				if n == 1 && bits>>63 == taken && l < w.exec.out.full && b.lead&^(calls|returns) == toStated|spends {
+					if nb, e = w.goesTo(t, b, rs, l); nb != nil {
+						l, bits, n, stamp = l+1, 0, 0, w.exec.out.stamp
+						if ip, mode = nb.Addr, nb.Mode; e == nil {
+							b = nil
+							break
+						}
+						if b = nb; b.Span.From > t.lo || t.hi >= b.Span.Until {
+							b = w.exec.code.block(t.space, ip, mode, t.lo, t.hi)
+						}
+						goto room
+					}
+				}
 				if n == 0 {
 					if e = w.nextOutcomes(t); e == nil {
 						b = nil
@@ -161,6 +174,40 @@ func (w *Walker) direct(t *thread, b *Block, rs []Range, bits uint64) (next *Blo
 	return b, len(rs)
 }
 
+// goesTo executes b, an indirect branch that took the last outcome in hand, as range l of rs, if
+// the next event is its target. It returns what is executed next, and what nextOutcomes does. nb
+// is nil, and nothing has changed, where more is to be looked at.
+func (w *Walker) goesTo(t *thread, b *Block, rs []Range, l int) (nb *Block, e *event.Event) {
+	to := w.exec.events.at(t.q)
+	if to == nil || to.Kind != event.Target || to.Flags&^event.FlagMode != event.FlagIP ||
+		w.exec.code.isKernel(to.IP) != w.exec.code.isKernel(b.Addr) {
+		return nil, nil
+	}
+	mode := b.Mode
+	if to.Flags&event.FlagMode != 0 {
+		mode = isa.Mode(to.Mode)
+	}
+	nb = b.succ[taken].Load()
+	if nb == nil || nb.Addr != to.IP || nb.Mode != mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+		if nb = w.exec.code.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
+			return nil, nil
+		}
+		if b.lead&returns == 0 { // a return goes elsewhere each time
+			b.succ[taken].Store(nb)
+		}
+	}
+	if b.lead&calls != 0 {
+		t.stack.Push(b.End, b)
+	}
+	r := &rs[l]
+	r.Block, r.Stamp, r.N, r.Verdict, r.flags = b, w.exec.out.stamp, b.N, Certain, 0
+	w.exec.out.counts(b, l)
+	t.notBefore(w.exec.code.text, to)
+	t.q++
+	w.exec.out.markLate(to)
+	return nb, w.nextOutcomes(t)
+}
+
 // nextOutcomes returns the next event where it has outcomes, else nil; the
 // clock's upper bound moves with it.
 func (w *Walker) nextOutcomes(t *thread) *event.Event {
@@ -190,7 +237,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		if to.Flags&^event.FlagMode != event.FlagIP {
 			return nil, nil
 		}
-		mode := t.mode
+		mode := b.Mode
 		if to.Flags&event.FlagMode != 0 {
 			mode = isa.Mode(to.Mode)
 		}

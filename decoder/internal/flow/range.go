@@ -51,6 +51,7 @@ const (
 	// When its last instruction was executed, outcomes of what came later were in hand. What
 	// fast knows it sets only where the trace states the target.
 	ahead
+	detour // see IsDetour
 )
 
 // Either reports whether the trace fits several versions of the text, which do the same:
@@ -131,6 +132,8 @@ type Batch struct {
 	// Onward is the block that the stream's flow goes on with directly behind the last range; nil
 	// where that is not known, or a note lies between.
 	Onward *Block
+
+	condensed condensed
 }
 
 // addEvent appends a note of e, of a flow in an address space, in place: a note is large. Another
@@ -210,7 +213,7 @@ func (b *Batch) Backward() iter.Seq2[*Note, *Range] {
 
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
-	b.Part, b.Onward = 0, nil
+	b.Part, b.Onward, b.condensed.here = 0, nil, false
 	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
 }
 

@@ -1,0 +1,243 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// condenser takes detours out of flow before it is merged: calls that return in the same stretch of a
+// stream, with nothing in them but what brief calls do. One worker has it, with tables of its own.
+// What rests on other streams, or on calls from before the stretch, is left to the Tree. So whatever
+// it does not know leaves the calls in progress as they are, and nothing is ever undone.
+type condenser struct {
+	*cpu         // of the stream: tables, names, and inside; the flow of it is not followed
+	whole []bool // by stream: nothing is taken out
+
+	out  *decoder.Batch // what is left
+	over *condensed     // of out
+	list []decoder.BatchRange
+	left []stretch // of list, without what lies from rest on
+	rest int
+
+	frames   [maxFrames]frame // calls in progress, the outermost first
+	n        int
+	old      int     // so many of them began before list
+	replaced []ended // calls in frames that jumped to another function
+	since    moment  // of the range before, where that has another stamp
+	await    awaited
+	branch   *decoder.Block // at the end of which the flow left
+	returner *decoder.Block // as in cpu
+	moment   moment         // of the range at hand
+	stamp    uint32         // of the range at hand
+	safe     uint64         // no thread goes or comes behind moment.before and before that, ns
+	met      []*function    // those of which folded counts
+}
+
+// moment is when a range ran, as far as detours ask.
+type moment struct {
+	stamp  uint32 // in out
+	off    int64  // place in the stream, bytes
+	stated uint64 // by the trace, ns
+	before uint64 // what was stated at the place before, ns
+	places int    // that were met
+	unsure bool   // another thread may come
+}
+
+// stretch is ranges in a row of a list.
+type stretch struct{ from, to int }
+
+// maxFrames is how many calls of a detour lie one in another.
+const maxFrames = 64
+
+// Condenser returns what takes calls out of flow that need no more than to be counted, for
+// decoder.Session.Flow. It appends what is left of b to out; with b nil, out ends. Each is for one
+// goroutine. nil: t must have all of the flow.
+func (t *Tree) Condenser() func(out, b *decoder.Batch) {
+	if !t.Fold || t.OnBegin != nil || t.OnRan != nil || t.From != 0 || t.Until != 0 {
+		return nil
+	}
+	if t.cpus == nil {
+		t.begin()
+	}
+	own := &Tree{Session: t.Session, places: make([]place, placesFirst), found: map[functionKey]*function{}}
+	d := &condenser{}
+	for i := range t.cpus {
+		c := &t.cpus[i]
+		own.cpus = append(own.cpus, cpu{Tree: own, st: c.st, machine: c.machine, switches: c.switches})
+		d.whole = append(d.whole, c.cycles != nil || c.machine != t.Session || t.Session.Symbols() == nil)
+	}
+	d.cpu = &own.cpus[0]
+	return d.condense
+}
+
+// condense appends what is left of b to out. Where b is nil, out ends.
+func (d *condenser) condense(out, b *decoder.Batch) {
+	if b == nil {
+		d.hands(out)
+		return
+	}
+	if d.out != out {
+		d.takesUp(out, b.Stream)
+	}
+	base := uint32(len(out.Stamps))
+	out.Stamps = append(out.Stamps, b.Stamps...)
+	d.stamp = noStamp
+	from := 0
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if !d.whole[b.Stream] && (n.Kind == decoder.NoteCut || n.Kind == decoder.NoteEvent && n.Event.Kind != event.Async) {
+			continue // it leads nowhere: see Flow
+		}
+		d.follow(b.Ranges[from:n.At], base)
+		from = n.At
+		d.leave()
+		out.Notes = append(out.Notes, *n)
+		out.Notes[len(out.Notes)-1].At = len(out.Ranges)
+	}
+	d.follow(b.Ranges[from:], base)
+	flow.Condense(out, d.over, d.over.filled())
+}
+
+// takesUp begins with out, of a stream of which nothing is known.
+func (d *condenser) takesUp(out *decoder.Batch, stream int) {
+	_, spare := flow.CondensedOf(out)
+	o, _ := spare.(*condensed)
+	if o == nil {
+		o = &condensed{}
+	}
+	*o = condensed{detours: o.detours[:0], timed: o.timed[:0], folded: o.folded[:0]}
+	d.out, d.over, d.cpu = out, o, &d.cpus[stream]
+	out.Stream = stream
+	d.moment, d.safe = moment{off: -1, unsure: true}, 0
+	d.leave()
+}
+
+// hands ends out: what was taken out goes with it.
+func (d *condenser) hands(out *decoder.Batch) {
+	if d.out != out {
+		return
+	}
+	for _, f := range d.met {
+		d.over.folded = append(d.over.folded, foldedOf{f, f.folded})
+		f.folded = folded{}
+	}
+	d.met = d.met[:0]
+	flow.Condense(out, d.over, d.over.size())
+	d.out, d.over = nil, nil
+	d.leave()
+}
+
+// leave leaves the calls in progress as they are.
+func (d *condenser) leave() {
+	d.n, d.old, d.await, d.replaced = 0, 0, nothing, d.replaced[:0]
+	d.at0()
+}
+
+// passes takes the moment of ranges that have the stamp s, with an index in out, as cpu.moment does.
+func (d *condenser) passes(s *decoder.Stamp, index uint32) {
+	d.since = d.moment
+	m := &d.moment
+	m.stamp = index
+	if s.Off != m.off {
+		m.off, m.before = s.Off, m.stated
+		m.places++
+	}
+	t := s.Time.Lo
+	back := t < m.stated
+	if m.stated = t; m.before >= d.safe {
+		d.safe = d.switchBehind(m.before)
+	}
+	if m.unsure = t >= d.safe || t == 0; m.unsure || back {
+		d.leave()
+	}
+}
+
+// switchBehind returns the first time behind another one at which the Tree may see that another thread
+// runs, ns (tenureOf). MaxUint64: none.
+func (d *condenser) switchBehind(ns uint64) uint64 {
+	slack := uint64(switchSlack)
+	if d.switches == "" {
+		slack = 0
+	}
+	const nobody = -1 << 31 // no thread's number
+	for at := ns - min(ns, slack); ; {
+		next, _, ok := d.Session.NextRunning(d.st.Index, at, nobody)
+		if !ok {
+			return everything
+		}
+		if at = next; at+slack > ns {
+			return at + slack
+		}
+	}
+}
+
+// follow takes ranges between which no note lies that counts, and appends what is left of them to out.
+// base is added to their stamps.
+func (d *condenser) follow(list []decoder.BatchRange, base uint32) {
+	stamps, whole := d.out.Stamps[base:], d.whole[d.st.Index]
+	d.list, d.left, d.rest, d.old = list, d.left[:0], 0, d.n
+	for i := 0; i < len(list); i++ {
+		x := &list[i]
+		k := x.Block
+		was := &d.moment // of the range before
+		if x.Stamp != d.stamp {
+			d.stamp, was = x.Stamp, &d.since
+			d.passes(&stamps[x.Stamp], x.Stamp+base)
+		}
+		if d.await != nothing {
+			d.comesTo(k, i, was)
+			d.await = nothing
+		} else if d.n > 0 && (k.Addr-d.lo-1 >= d.inner || k.End-d.lo > d.size) && k != d.returner {
+			d.jumpsTo(k, was)
+		}
+		if x.Verdict != decoder.Certain {
+			d.leave()
+		}
+		if n := d.n; n > 0 {
+			top := &d.frames[n-1]
+			n, insns, ends := straight(list[i:], d.stamp, &d.inside, d.returner, true)
+			if top.self += insns; !ends {
+				i += n - 1
+				continue
+			}
+			i += n
+			x = &list[i]
+			k = x.Block
+			top.self += uint64(x.N)
+		} else if whole || !ending.Has(k.Class%32) || x.Verdict != decoder.Certain {
+			continue
+		}
+		switch {
+		case x.N == k.N && (k.Class == isa.Call || k.Class == isa.CallInd):
+			d.await = callee
+		case x.N == k.N && k.Class == isa.Return:
+			d.await = caller
+		default:
+			d.leave()
+			continue
+		}
+		d.branch = k
+	}
+	d.keeps(base)
+}
+
+// keeps appends what is left of list to out.
+func (d *condenser) keeps(base uint32) {
+	if d.rest < len(d.list) {
+		d.left = append(d.left, stretch{d.rest, len(d.list)})
+	}
+	next := d.old // of frames
+	for _, p := range d.left {
+		at := len(d.out.Ranges)
+		d.out.Ranges = append(d.out.Ranges, d.list[p.from:p.to]...)
+		for i := range d.out.Ranges[at:] {
+			d.out.Ranges[at+i].Stamp += base
+		}
+		for ; next < d.n && d.frames[next].at < p.to; next++ {
+			d.frames[next].at += at - p.from
+		}
+	}
+	d.list = nil
+}
