@@ -99,7 +99,7 @@ func recordings(t *testing.T) map[string]decoder.Config {
 // TestFlow would catch flow that is lost, changed or in another order where shards write it and
 // it is read from their parts.
 func TestFlow(t *testing.T) {
-	counts, only := []int{3}, []string{"kernel-pokes-x86/kprobes/perf.data", "coresight/snapshots/TC2"}
+	counts, only := []int{7}, []string{"kernel-pokes-x86/kprobes/perf.data", "coresight/snapshots/TC2"}
 	every := testsize.Of(t, 0, 0, 1) == 1
 	if every {
 		counts = []int{1, 2, 7, 64}
