@@ -41,7 +41,6 @@ type moment struct {
 	off    int64  // place in the stream, bytes
 	stated uint64 // by the trace, ns
 	before uint64 // what was stated at the place before, ns
-	places int    // that were met
 	unsure bool   // another thread may come
 }
 
@@ -66,7 +65,7 @@ func (t *Tree) Condenser() func(out, b *decoder.Batch) {
 	for i := range t.cpus {
 		c := &t.cpus[i]
 		own.cpus = append(own.cpus, cpu{Tree: own, st: c.st, machine: c.machine, switches: c.switches})
-		d.whole = append(d.whole, c.cycles != nil || c.machine != t.Session || t.Session.Symbols() == nil)
+		d.whole = append(d.whole, c.cycles != nil || c.machine != t.Session)
 	}
 	d.cpu = &own.cpus[0]
 	return d.condense
@@ -142,7 +141,6 @@ func (d *condenser) passes(s *decoder.Stamp, index uint32) {
 	m.stamp = index
 	if s.Off != m.off {
 		m.off, m.before = s.Off, m.stated
-		m.places++
 	}
 	t := s.Time.Lo
 	back := t < m.stated

@@ -22,7 +22,7 @@ type foldedOf struct {
 
 // What o's members take, bytes.
 const (
-	detourBytes = 96
+	detourBytes = 88
 	endedBytes  = 32
 	foldedBytes = 24
 )
@@ -105,14 +105,10 @@ func bypasses(c *cpu, k *decoder.Block, stamps []decoder.Stamp, insns uint64, v 
 		call.began, call.ret, call.Ran = d.began, k.End, true
 		call.Self, call.Insns, call.inside = d.self, d.insns-d.self, d.inside
 	}
-	if d.moved {
-		c.stated = d.before
-	}
+	c.stated = d.before // it counts where the last range has another place than the call: see moment
 	c.moment(stamps, int(d.stamp))
 	passed(c)
-	if c.prev = d.last; d.returner != nil {
-		c.returner = d.returner
-	}
+	c.prev = d.last
 	c.within(f)
 	return d.last, d.stamp
 }

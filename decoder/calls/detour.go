@@ -18,7 +18,6 @@ type frame struct {
 	left, rest       int    // of condenser, as it began
 	detours          int    // those in it begin there
 	replaced         int    // of condenser
-	places           int    // of moment, at the call
 }
 
 // ended is a call that ended in a detour.
@@ -34,10 +33,8 @@ type detour struct {
 	gone        sum            // of calls whose place it took by a jump
 	before      uint64         // ns, of moment, as of the last range
 	last        *decoder.Block // of that
-	returner    *decoder.Block // as in cpu; nil: none in it
 	stamp       uint32         // of the last range
 	deep        int16          // calls that lie one in another, it among them
-	moved       bool           // the last range has another place than the call
 }
 
 // sum is of calls: ns, and instructions.
@@ -110,7 +107,7 @@ func (d *condenser) goesInto(k *decoder.Block, i int, was *moment) {
 	x := &d.frames[n]
 	x.f, x.inside, x.insns, x.hidden, x.deep = p.function, 0, 0, p.thunk, 0 // a literal would be made aside and copied
 	x.ret, x.began, x.self, x.gone = d.branch.End, d.moment.stated, 0, sum{}
-	x.at, x.left, x.rest, x.detours, x.replaced, x.places = i-1, len(d.left), d.rest, len(d.over.detours), len(d.replaced), was.places
+	x.at, x.left, x.rest, x.detours, x.replaced = i-1, len(d.left), d.rest, len(d.over.detours), len(d.replaced)
 	if d.n = n + 1; i == 0 { // it was called at the end of what came before
 		d.old, x.at = d.n, len(d.out.Ranges)-1
 	}
@@ -129,7 +126,6 @@ func (d *condenser) callsFrom(b *decoder.Block, was *moment) bool {
 		}
 		d.within(p.function)
 	}
-	d.returner = nil
 	return true
 }
 
@@ -217,7 +213,7 @@ func (d *condenser) takesOut(x *frame, i int, was *moment) {
 	y := &o.detours[x.detours] // a literal would be made aside and copied
 	y.f, y.took, y.inside, y.insns, y.began, y.self = x.f, took, x.inside, insns, x.began, x.self
 	y.gone.took, y.gone.insns, y.deep = x.gone.took, x.gone.insns, x.deep+1
-	y.stamp, y.before, y.moved, y.last, y.returner = was.stamp, was.before, was.places != x.places, d.branch, d.returner
+	y.stamp, y.before, y.last = was.stamp, was.before, d.branch
 	if d.n--; d.n > 0 {
 		up := &d.frames[d.n-1]
 		up.insns += insns + x.gone.insns
