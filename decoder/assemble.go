@@ -104,6 +104,7 @@ func (s learner) takeLearned() error {
 	}
 	c, err := s.withLearned(nil)
 	if err == nil {
+		c.caches = s.newCaches()
 		s.code.Store(c)
 	}
 	return err

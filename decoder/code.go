@@ -56,7 +56,7 @@ func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
 	return textView{t, users, x.added, x.holes}
 }
 
-// withLearned returns the session's code with what was learned.
+// withLearned returns the session's code with what was learned, mostly without caches.
 func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	list = append(slices.Clone(s.from.given), list...)
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -146,6 +147,30 @@ func TestLearnGiven(t *testing.T) {
 		if _, err := kcore.ParseLearned([]byte(bad), "learned.jsonl"); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
+	}
+}
+
+// TestLearnTaken would catch a file of what was learned that is not followed, or read but not decoded with.
+func TestLearnTaken(t *testing.T) {
+	c := lateConfigs(t)["late"]
+	s := opened(t, c)
+	flowed(t, s, newSums())
+	list := s.Learned()
+	if len(list) != 1 {
+		t.Fatalf("learned %+v", list)
+	}
+	c.Learned = filepath.Join(t.TempDir(), "learned.jsonl")
+	if err := os.WriteFile(c.Learned, list[0].AppendJSON(nil, ""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := opened(t, c)
+	for i, ips := range lateTruth(t) {
+		if got := flowed(t, again, prints{})[i].ips; !slices.Equal(got, ips) {
+			t.Errorf("stream %d: %d instructions, %d ran, or others", i, len(got), len(ips))
+		}
+	}
+	if work, size := again.decoded.Load(), (learner{again}).size(); work != 2*size {
+		t.Errorf("decoded %d bytes twice, the trace has %d", work, size)
 	}
 }
 

@@ -48,7 +48,7 @@ var mutations = []mutation{
 		{"decoder/internal/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 	{"contradiction not taken back", []edit{
-		{"decoder/internal/flow/writer.go", "o.wait.contradict(&o.batch, o.sure, &n.Gap)", "o.confirmDelivered()"},
+		{"decoder/internal/flow/writer.go", "o.wait.contradict(&o.batch, o.sure, &n.Gap, n.doubts)", "o.confirmDelivered()"},
 	}, []string{"TestConfirms", "TestDoubtGoesBack"}},
 	{"a flow taken for compared that has changed since", []edit{
 		{"decoder/internal/flow/meeting.go", "if m.of.n.id != m.id {", "if false {"},

@@ -178,7 +178,8 @@ func (d *condenser) switchBehind(ns uint64) uint64 {
 func (d *condenser) follow(list []decoder.BatchRange, base uint32) {
 	stamps, whole := d.out.Stamps[base:], d.whole[d.st.Index]
 	d.list, d.left, d.rest, d.old = list, d.left[:0], 0, d.n
-	for i := 0; i < len(list); i++ {
+next:
+	for i := 0; i < len(list); {
 		x := &list[i]
 		k := x.Block
 		was := &d.moment // of the range before
@@ -196,19 +197,26 @@ func (d *condenser) follow(list []decoder.BatchRange, base uint32) {
 			d.leave()
 		}
 		if n := d.n; n > 0 {
-			top := &d.frames[n-1]
-			n, insns, ends := straight(list[i:], d.stamp, &d.inside, d.returner, true)
-			if top.self += insns; !ends {
-				i += n - 1
-				continue
+			top, in, self := &d.frames[n-1], d.inside, uint64(0)
+			for !ending.Has(k.Class % 32) { // as straight
+				self += uint64(x.N)
+				if i++; i == len(list) {
+					break
+				}
+				if x, k = &list[i], list[i].Block; x.Stamp != d.stamp || x.Verdict != decoder.Certain || (k.Addr-in.lo-1 >= in.inner || k.End-in.lo > in.size) && k != d.returner {
+					top.self += self
+					continue next
+				}
 			}
-			i += n
-			x = &list[i]
-			k = x.Block
+			if top.self += self; i == len(list) {
+				break
+			}
 			top.self += uint64(x.N)
 		} else if whole || !ending.Has(k.Class%32) || x.Verdict != decoder.Certain {
+			i++
 			continue
 		}
+		i++
 		switch {
 		case x.N == k.N && (k.Class == isa.Call || k.Class == isa.CallInd):
 			d.await = callee

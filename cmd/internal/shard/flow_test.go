@@ -99,7 +99,7 @@ func recordings(t *testing.T) map[string]decoder.Config {
 // TestFlow would catch flow that is lost, changed or in another order where shards write it and
 // it is read from their parts.
 func TestFlow(t *testing.T) {
-	counts, only := []int{3}, []string{"kernel-pokes-x86/kprobes/perf.data", "coresight/snapshots/TC2"}
+	counts, only := []int{7}, []string{"kernel-pokes-x86/kprobes/perf.data", "coresight/snapshots/TC2"}
 	every := testsize.Of(t, 0, 0, 1) == 1
 	if every {
 		counts = []int{1, 2, 7, 64}
@@ -242,12 +242,12 @@ func (f *firstAdd) Flow(b *decoder.Batch) error {
 }
 
 // TestAllFields would catch a field that a part does not hold: one that is new. Of a batch it
-// does not hold Onward, which the flow of shards does not say.
+// does not hold Onward and condensed, which the flow of shards does not have.
 func TestAllFields(t *testing.T) {
 	for _, x := range []struct {
 		of   any
 		want int
-	}{{decoder.Batch{}, 5 + 1}, {decoder.BatchRange{}, 5}, {decoder.Stamp{}, 2}, {decoder.Note{}, 12}, {event.Event{}, 14}, {event.Gap{}, 7}, {decoder.Stretch{}, 4}} {
+	}{{decoder.Batch{}, 5 + 2}, {decoder.BatchRange{}, 5}, {decoder.Stamp{}, 2}, {decoder.Note{}, 12}, {event.Event{}, 14}, {event.Gap{}, 7}, {decoder.Stretch{}, 4}} {
 		if got := reflect.TypeOf(x.of).NumField(); got != x.want {
 			t.Errorf("%T has %d fields, and parts know %d of them", x.of, got, x.want)
 		}

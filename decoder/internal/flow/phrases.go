@@ -178,7 +178,7 @@ func (w *Walker) phrasesOn() {
 	if !ok || most < phraseLeast || at.Lo >= t.loEnd || at.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 		return
 	}
-	w.paths.countFor(x.out.refer.tally)
+	w.countPhrases()
 	i, q := 0, t.q
 	// From the last phrase on that has other events than targets.
 	told := past{off: off, at: at, last: last, known: true, first: q}
@@ -239,6 +239,12 @@ func (w *Walker) passPhrases(n, q int, last uint64, told past) {
 	if x.out.refer.n > 0 {
 		x.out.refer.leave(w, t, x.events.at(t.q))
 	}
+}
+
+// countPhrases has w's paths know phrases, and count them where that is asked for.
+func (w *Walker) countPhrases() {
+	w.phrased = true
+	w.paths.countFor(w.exec.out.refer.tally)
 }
 
 // phraseAt returns the phrase at b with the bytes at buf's start, behind last.

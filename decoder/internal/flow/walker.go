@@ -110,6 +110,7 @@ type Walker struct {
 	t       thread // the one flow, when there is no window open
 	paths   *Paths
 	again   bool // fast ended for want of events, before which phrases are to be tried
+	phrased bool // w asked for phrases
 	careful bool // nothing but step: for tests
 
 	composer composer // scratch of compose
@@ -158,7 +159,7 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 // text into the same cache by the same rules can take turns with them. Paths over another cache
 // are forgotten.
 func UsePaths(w *Walker, p *Paths) {
-	if w.paths != nil && w.paths.phrases != nil { // w may be in the midst of phrases
+	if w.phrased { // w may be in the midst of phrases
 		p.countFor(w.exec.out.refer.tally)
 	}
 	w.paths = p
