@@ -26,110 +26,102 @@ func (w *Walker) points() {
 	}
 	rs, l, stamp := w.exec.out.space()
 	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
-	var way int
-	var nb *Block
-	var to *event.Event // the target that the trace states
 	for b != nil && b.N > 0 && b.lead&spends != 0 {
 		if n == 0 {
 			bits, n = e.Value, int(e.N)
 			stamp = w.loaded(t, e)
 		}
+		k := 0
 		if b.lead&^(mayFail|calls) == toTarget|spends {
-			var k int
-			if b, k = w.direct(t, b, rs[l:max(l, min(l+n, w.exec.out.full))], bits); k > 0 {
-				rs[l].Stamp = stamp
-				l += k
-				bits <<= k
-				n -= k
-				ip, mode, stamp = b.Addr, b.Mode, w.exec.out.stamp
-				if n == 1 && bits>>63 == taken && l < w.exec.out.full && b.lead&^(calls|returns) == toStated|spends {
-					if nb, e = w.goesTo(t, b, rs, l); nb != nil {
-						l, bits, n, stamp = l+1, 0, 0, w.exec.out.stamp
-						if ip, mode = nb.Addr, nb.Mode; e == nil {
-							b = nil
-							break
-						}
-						if b = nb; b.Span.From > t.lo || t.hi >= b.Span.Until {
-							b = w.exec.code.block(t.space, ip, mode, t.lo, t.hi)
-						}
-						goto room
-					}
+			b, k = w.direct(t, b, rs[l:max(l, min(l+n, w.exec.out.full))], bits)
+		}
+		if k > 0 {
+			rs[l].Stamp = stamp
+			l += k
+			bits <<= k
+			n -= k
+			if n == 0 {
+				e = w.nextOutcomes(t)
+			} else if n == 1 && bits>>63 == taken && l < w.exec.out.full && b.lead&^(calls|returns) == toStated|spends {
+				if nb, more := w.goesTo(t, b, rs, l); nb != nil {
+					b, e, l, bits, n = nb, more, l+1, 0, 0
 				}
-				if n == 0 {
-					if e = w.nextOutcomes(t); e == nil {
-						b = nil
-						break
-					}
-					if b.Span.From > t.lo || t.hi >= b.Span.Until {
-						b = w.exec.code.block(t.space, ip, mode, t.lo, t.hi)
-					}
-				}
-				goto room
 			}
-		}
-		way = int(bits >> 63)
-		if way == fall && b.lead&mayFail == 0 {
-			break
-		}
-		nb, to = nil, nil
-		if way == taken {
-			switch b.lead & place {
-			case toTarget:
-				if b.lead&calls != 0 {
-					t.stack.Push(b.End, b)
+			ip, mode, stamp = b.Addr, b.Mode, w.exec.out.stamp
+			if n == 0 {
+				if e == nil {
+					b = nil
+					break
 				}
-				mode = b.modeAhead()
-			case toStated:
-				if nb, to = w.leadsOn(t, b, n); nb == nil {
-					goto out
+				if b.Span.From > t.lo || t.hi >= b.Span.Until {
+					b = w.exec.code.block(t.space, ip, mode, t.lo, t.hi)
 				}
-				way, mode = -1, nb.Mode
-			case toNext:
-				if b.lead&syncs != 0 {
-					t.sync(&w.exec.cfg.Rules, w.exec.events.at(t.q-1))
-				}
-				way = fall
-			default:
-				goto out
 			}
-		}
-		rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
-		l++
-		stamp = w.exec.out.stamp
-		bits <<= 1
-		n--
-		if way < 0 {
-			w.exec.out.counts(b, l-1)
-		}
-		if to != nil {
-			t.notBefore(w.exec.code.text, to)
-			t.q++
-			stamp = w.exec.out.markLate(to)
-		}
-		if way >= 0 {
-			nb = b.succ[way].Load()
-		}
-		if n == 0 {
-			if e = w.nextOutcomes(t); e == nil {
-				if ip = b.way(max(way, 0)); nb != nil {
-					ip = nb.Addr
-				}
-				b = nil
+		} else {
+			way := int(bits >> 63)
+			if way == fall && b.lead&mayFail == 0 {
 				break
 			}
-		}
-		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			var nb *Block
+			var to *event.Event // the target that the trace states
+			if way == taken {
+				switch b.lead & place {
+				case toTarget:
+					if b.lead&calls != 0 {
+						t.stack.Push(b.End, b)
+					}
+					mode = b.modeAhead()
+				case toStated:
+					if nb, to = w.leadsOn(t, b, n); nb == nil {
+						goto out
+					}
+					way, mode = -1, nb.Mode
+				case toNext:
+					if b.lead&syncs != 0 {
+						t.sync(&w.exec.cfg.Rules, w.exec.events.at(t.q-1))
+					}
+					way = fall
+				default:
+					goto out
+				}
+			}
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
+			stamp = w.exec.out.stamp
+			bits <<= 1
+			n--
 			if way < 0 {
-				ip = nb.Addr
-			} else {
-				ip = b.way(way)
+				w.exec.out.counts(b, l-1)
 			}
-			if nb = w.exec.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
-				b.succ[way].Store(nb)
+			if to != nil {
+				t.notBefore(w.exec.code.text, to)
+				t.q++
+				stamp = w.exec.out.markLate(to)
 			}
+			if way >= 0 {
+				nb = b.succ[way].Load()
+			}
+			if n == 0 {
+				if e = w.nextOutcomes(t); e == nil {
+					if ip = b.way(max(way, 0)); nb != nil {
+						ip = nb.Addr
+					}
+					b = nil
+					break
+				}
+			}
+			if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				if way < 0 {
+					ip = nb.Addr
+				} else {
+					ip = b.way(way)
+				}
+				if nb = w.exec.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
+					b.succ[way].Store(nb)
+				}
+			}
+			b = nb
 		}
-		b = nb
-	room:
 		if l >= w.exec.out.full {
 			w.exec.out.batch.Ranges = rs[:l]
 			w.exec.out.flush()

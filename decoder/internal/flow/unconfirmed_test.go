@@ -154,6 +154,8 @@ func TestDoubtOverBytes(t *testing.T) {
 			[]event.Event{at(0, syncAt(0x1000)), at(8, bits("t")), at(16, bits("t")), at(far, to(0x1030)), at(far+1, bits("n")), at(far+damaged+2, event.Event{Kind: event.Trouble})}},
 		{"an interrupt between", "0 2 30? gap:bad-packet",
 			[]event.Event{at(far, syncAt(0x1000)), at(far+1, bits("n")), at(far+2, async(0x1003, 0x1030)), at(far+3, bits("n")), at(far+4, event.Event{Kind: event.Trouble})}},
+		{"more near packets than stated targets count", "10 10 10 10? 10? 10? gap:bad-packet",
+			[]event.Event{at(0, syncAt(0x1010)), at(8, to(0x1010)), at(16, to(0x1010)), at(far+3, to(0x1010)), at(far+4, to(0x1010)), at(far+5, to(0x1010)), at(far+6, to(0x1010)), at(far+7, event.Event{Kind: event.Trouble})}},
 	} {
 		evs := append([]event.Event(nil), c.evs...)
 		last := &evs[len(evs)-1]

@@ -5,6 +5,9 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
@@ -51,4 +54,94 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%s: it lies there still, behind a trial", c.what)
 		}
 	}
+}
+
+// walkedText is code that a walk reads.
+type walkedText struct{ *kcore.Text }
+
+func (t walkedText) Fetch(dst []byte, _ uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	return t.Text.Fetch(dst, addr, at)
+}
+
+func (t walkedText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
+	return t.Text.Between(addr, n, lo, hi, dst)
+}
+
+func (t walkedText) Poke(int) flow.Poke { return flow.Poke{} }
+
+// statements is events of a trace.
+type statements []event.Event
+
+func (s *statements) Next(e *event.Event) bool {
+	if len(*s) == 0 {
+		return false
+	}
+	*e, *s = (*s)[0], (*s)[1:]
+	return true
+}
+
+// countOf counts instructions.
+type countOf int
+
+func (n *countOf) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		*n += countOf(b.Ranges[i].N)
+	}
+	return nil
+}
+
+// TestBlocksLaid would catch blocks that lead through code which does not lie there: of before it was learned,
+// or what was learned or tried when that was taken away. Four bytes are four instructions, three with what
+// was learned, and two with what is tried.
+func TestBlocksLaid(t *testing.T) {
+	img := new(image.Image)
+	if err := img.AddBytes(0x1000, []byte("\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xc3")); err != nil {
+		t.Fatal(err)
+	}
+	records, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(list ...kcore.Learned) *kcore.Text {
+		return kcore.NewText(records, img, kcore.TextOptions{Learned: list})
+	}
+	list := []kcore.Learned{{Addr: 0x1001, Code: []byte("\x66\x90")}}
+	other := learn.Over{{Addr: 0x1001, Code: []byte("\x0f\x1f\x00")}}
+	base, learned, tried := text(), text(list...), text(kcore.Learned{Addr: other[0].Addr, Code: other[0].Code})
+	c := flow.NewCache()
+	b := NewBlocks([]*flow.Cache{c})
+	holds := func(what string, text *kcore.Text, want countOf) {
+		t.Helper()
+		var got countOf
+		w := flow.NewWalker(walkedText{text}, c, flow.Config{ISA: x86.Decoder{}, Mode: isa.Mode64,
+			Rules: isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed}})
+		err := w.Run(&statements{{Kind: event.Sync, Flags: event.FlagIP, IP: 0x1000},
+			{Kind: event.AsyncDisable, From: 0x1004}, {Kind: event.End}}, &got)
+		if err != nil || got != want {
+			t.Errorf("%s: %d instructions, %v; want %d", what, got, err, want)
+		}
+	}
+	learns := func() {
+		t.Helper()
+		if !b.Learn(base, learned, list) {
+			t.Fatal("nothing was laid over the blocks")
+		}
+	}
+	holds("at first", base, 4)
+	learns()
+	holds("learned", learned, 3)
+	b.Lift()
+	holds("lifted", base, 4)
+	learns()
+	lift := b.Lay(other.Overlap)
+	holds("tried", tried, 2)
+	lift()
+	holds("tried and lifted", base, 4)
+	learns()
+	holds("learned again", learned, 3)
+	b.Keep()
+	if !b.Has(nil) {
+		t.Error("what was kept can be lifted")
+	}
+	holds("kept", learned, 3)
 }
