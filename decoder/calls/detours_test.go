@@ -275,6 +275,7 @@ var handCases = []handMade{
 	{name: "a trampoline calls", flow: "@100 m0c f0c b0c g0r b1r f1r m1."},
 	{name: "a return to another place", flow: "@100 m0c f0c g0r f2r m1."},
 	{name: "what is in doubt", flow: "@100 m0c f0? f1r m1c f0~ f1r m2c f0! f1r m3."},
+	{name: "another thread runs a while behind its record", flow: "@500 m0. @2000 m1. @3000 m1. @50000 m1c f0. @102000 f1. @103000 f1. @104000 f2r m2. s0.", threads: []uint64{0, 1000}},
 	{name: "time goes back", flow: "@200 m0c f0. @150 f1r m1c @220 g0r m2."},
 }
 
