@@ -3,8 +3,6 @@ package calls_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,16 +70,7 @@ func (x *handMade) session(t *testing.T) *decoder.Session {
 		}
 	}
 	fmt.Fprintf(&list, "%016x T end\n", handText+uint64(len(handNames))*handSize)
-	names := filepath.Join(t.TempDir(), "kallsyms")
-	if err := os.WriteFile(names, []byte(list.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := decoder.OpenRecording(f, decoder.Config{Kallsyms: names})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return named(t, f, []byte(list.String()))
 }
 
 // handBlocks are the blocks of words.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -23,21 +22,11 @@ import (
 // simSession opens what a simulated machine gives a decoder.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	t.Helper()
-	f := simrec.Recording(r, r.Start)
-	names := filepath.Join(t.TempDir(), "kallsyms")
-	var lines bytes.Buffer
+	var names bytes.Buffer
 	for _, y := range r.Symbols {
-		fmt.Fprintf(&lines, "%016x T %s\n", y.Addr, y.Name)
+		fmt.Fprintf(&names, "%016x T %s\n", y.Addr, y.Name)
 	}
-	if err := os.WriteFile(names, lines.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := decoder.OpenRecording(f, decoder.Config{Kallsyms: names})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return named(t, simrec.Recording(r, r.Start), names.Bytes())
 }
 
 // seen is a call as the tree tells of it.

@@ -151,18 +151,13 @@ func TestAbreast(t *testing.T) {
 		}
 		want := roundsIn(b, other, rounds, nil)
 		k := untold{b.isa, b.mode, b.steady, b.doubts.at}
-		var got, list marks
+		var got marks
 		if !k.tell(base, p, &got, func(*site) bool { return true }, func(*site) {}, func(*site) *aside { return &aside{} }) {
 			continue
 		}
+		list := apartIn(base, want)
+		is, was := got.stretches(), list.stretches()
 		told++
-		compare(base.list, want.list, &list, func(*site) {})
-		for i := range base.list {
-			if base.list[i].site != nil {
-				list.add(i, i+1)
-			}
-		}
-		was, is := list.stretches(), got.stretches()
 		if len(is) > 0 {
 			doubtful++
 			if slices.ContainsFunc(rounds, func(x round) bool { return x.stop != 0 }) {

@@ -114,17 +114,12 @@ func TestAside(t *testing.T) {
 			stops[r.IntN(3)] = b.text + r.Uint64N(40)
 		}
 		base, want := asideRuns(b, b.code, stops), asideRuns(b, other, stops)
-		var got, list marks
+		var got marks
 		if base.bad || !b.aside(base, x, &got, func(*site) {}) {
 			continue
 		}
 		told++
-		compare(base.list, want.list, &list, func(*site) {})
-		for i := range base.list {
-			if base.list[i].site != nil {
-				list.add(i, i+1)
-			}
-		}
+		list := apartIn(base, want)
 		was, is := list.stretches(), got.stretches()
 		if len(is) > 0 {
 			doubtful++
@@ -140,4 +135,15 @@ func TestAside(t *testing.T) {
 		t.Errorf("of %d cases told without decoding %d have doubt, %d with an event: too few", told, doubtful, stopped)
 	}
 	t.Logf("%d of 20000 told without decoding, %d with doubt, %d with an event", told, doubtful, stopped)
+}
+
+// apartIn marks what of base is not in want, and what is of a site: the slow twin.
+func apartIn(base, want *ranAs) (list marks) {
+	compare(base.list, want.list, &list, func(*site) {})
+	for i := range base.list {
+		if base.list[i].site != nil {
+			list.add(i, i+1)
+		}
+	}
+	return list
 }
