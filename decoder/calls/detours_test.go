@@ -42,15 +42,13 @@ type handMade struct {
 	flow    string
 	detours int // that are taken out at least, where all is one batch
 	threads []uint64
-	symbols int
-	cycles  bool
 }
 
 // session returns what the flow is of.
 func (x *handMade) session(t *testing.T) *decoder.Session {
 	t.Helper()
 	f := recording.New(&recording.Config{})
-	f.Meta.PT = pt.Config{TSC: true, CYC: x.cycles}
+	f.Meta.PT = pt.Config{TSC: true}
 	code := make([]byte, handSize*len(handLetters))
 	for i := range code {
 		code[i] = 0x90 // nop

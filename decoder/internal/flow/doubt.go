@@ -16,7 +16,7 @@ package flow
 // statedBack is how many stated targets the doubt goes back.
 const statedBack = 4
 
-// damaged is how far before bytes that are no packet others may be damaged. With one byte of a
+// damaged is how far before bytes that are no packet others may be damaged, bytes. With one byte of a
 // recording changed at random they lay at most 26 bytes behind it: 5,444 cases of Intel PT, 744 of ETMv4.
 const damaged = 64
 
