@@ -25,18 +25,18 @@ type condenser struct {
 	n        int
 	old      int     // so many of them began before list
 	replaced []ended // calls in frames that jumped to another function
-	since    moment  // of the range before, where that has another stamp
+	since    instant // of the range before, where that has another stamp
 	await    awaited
 	branch   *decoder.Block // at the end of which the flow left
 	returner *decoder.Block // as in cpu
-	moment   moment         // of the range at hand
+	instant  instant        // of the range at hand
 	stamp    uint32         // of the range at hand
-	safe     uint64         // no thread goes or comes behind moment.before and before that, ns
+	safe     uint64         // no thread goes or comes behind instant.before and before that, ns
 	met      []*function    // those of which folded counts
 }
 
-// moment is when a range ran, as far as detours ask.
-type moment struct {
+// instant is when a range ran, as far as detours ask.
+type instant struct {
 	stamp  uint32 // in out
 	off    int64  // place in the stream, bytes
 	stated uint64 // by the trace, ns
@@ -109,7 +109,7 @@ func (d *condenser) takesUp(out *decoder.Batch, stream int) {
 	*o = condensed{detours: o.detours[:0], timed: o.timed[:0], folded: o.folded[:0]}
 	d.out, d.over, d.cpu = out, o, &d.cpus[stream]
 	out.Stream = stream
-	d.moment, d.safe = moment{off: -1, unsure: true}, 0
+	d.instant, d.safe = instant{off: -1, unsure: true}, 0
 	d.leave()
 }
 
@@ -136,8 +136,8 @@ func (d *condenser) leave() {
 
 // passes takes the moment of ranges that have the stamp s, with an index in out, as cpu.moment does.
 func (d *condenser) passes(s *decoder.Stamp, index uint32) {
-	d.since = d.moment
-	m := &d.moment
+	d.since = d.instant
+	m := &d.instant
 	m.stamp = index
 	if s.Off != m.off {
 		m.off, m.before = s.Off, m.stated
@@ -180,7 +180,7 @@ next:
 	for i := 0; i < len(list); {
 		x := &list[i]
 		k := x.Block
-		was := &d.moment // of the range before
+		was := &d.instant // of the range before
 		if x.Stamp != d.stamp {
 			d.stamp, was = x.Stamp, &d.since
 			d.passes(&stamps[x.Stamp], x.Stamp+base)

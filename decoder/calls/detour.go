@@ -31,7 +31,7 @@ type detour struct {
 	ended
 	began, self uint64
 	gone        sum            // of calls whose place it took by a jump
-	before      uint64         // ns, of moment, as of the last range
+	before      uint64         // ns, of instant, as of the last range
 	last        *decoder.Block // of that
 	stamp       uint32         // of the last range
 	deep        int16          // calls that lie one in another, it among them
@@ -41,7 +41,7 @@ type detour struct {
 type sum struct{ took, insns uint64 }
 
 // comesTo takes what was awaited: list[i], of k. The range before was at another moment.
-func (d *condenser) comesTo(k *decoder.Block, i int, was *moment) {
+func (d *condenser) comesTo(k *decoder.Block, i int, was *instant) {
 	if d.await == callee {
 		d.goesInto(k, i, was)
 		return
@@ -53,7 +53,7 @@ func (d *condenser) comesTo(k *decoder.Block, i int, was *moment) {
 	x := &d.frames[n-1]
 	if x.hidden {
 		if p := d.placeOf(k); p.simple && p.plain() && !d.returnsTo(p.function) {
-			x.f, x.hidden, x.began = p.function, false, d.moment.stated
+			x.f, x.hidden, x.began = p.function, false, d.instant.stated
 			d.within(p.function)
 			return
 		}
@@ -82,7 +82,7 @@ func (d *condenser) comesTo(k *decoder.Block, i int, was *moment) {
 func (p *place) plain() bool { return p.steady && !p.unnamed && p.parts == nil }
 
 // goesInto takes the way from the end of branch, a call, to list[i], of k: as callsBriefly does.
-func (d *condenser) goesInto(k *decoder.Block, i int, was *moment) {
+func (d *condenser) goesInto(k *decoder.Block, i int, was *instant) {
 	n := d.n
 	if n == 0 && !d.callsFrom(d.branch, was) {
 		return
@@ -106,7 +106,7 @@ func (d *condenser) goesInto(k *decoder.Block, i int, was *moment) {
 	}
 	x := &d.frames[n]
 	x.f, x.inside, x.insns, x.hidden, x.deep = p.function, 0, 0, p.thunk, 0 // a literal would be made aside and copied
-	x.ret, x.began, x.self, x.gone = d.branch.End, d.moment.stated, 0, sum{}
+	x.ret, x.began, x.self, x.gone = d.branch.End, d.instant.stated, 0, sum{}
 	x.at, x.left, x.rest, x.detours, x.replaced = i-1, len(d.left), d.rest, len(d.over.detours), len(d.replaced)
 	if d.n = n + 1; i == 0 { // it was called at the end of what came before
 		d.old, x.at = d.n, len(d.out.Ranges)-1
@@ -115,8 +115,8 @@ func (d *condenser) goesInto(k *decoder.Block, i int, was *moment) {
 }
 
 // callsFrom reports whether what a block calls may be a detour, of which it would be the first.
-func (d *condenser) callsFrom(b *decoder.Block, was *moment) bool {
-	if d.moment.unsure || was.unsure {
+func (d *condenser) callsFrom(b *decoder.Block, was *instant) bool {
+	if d.instant.unsure || was.unsure {
 		return false
 	}
 	if d.code == nil || b.Addr-d.lo-1 >= d.inner || b.End-d.lo > d.size {
@@ -166,21 +166,21 @@ func behindCall(s *decoder.Session, addr uint64) bool {
 }
 
 // jumpsTo takes the flow to k by a jump, or as it runs on: as jumps and jumpsBriefly do.
-func (d *condenser) jumpsTo(k *decoder.Block, was *moment) {
+func (d *condenser) jumpsTo(k *decoder.Block, was *instant) {
 	p := d.placeOf(k)
 	x := &d.frames[d.n-1]
 	switch {
 	case !p.plain():
 		d.leave()
 	case p.simple && !p.inner && x.hidden:
-		x.f, x.hidden, x.began = p.function, false, d.moment.stated
+		x.f, x.hidden, x.began = p.function, false, d.instant.stated
 		d.within(p.function)
 	case p.simple && !p.inner:
 		e := ended{x.f, max(was.stated, x.began) - x.began, x.inside, x.self + x.insns}
 		d.replaced = append(d.replaced, e)
 		x.gone.took += e.took
 		x.gone.insns += e.insns
-		x.f, x.began, x.self, x.insns, x.inside = p.function, d.moment.stated, 0, 0, 0
+		x.f, x.began, x.self, x.insns, x.inside = p.function, d.instant.stated, 0, 0, 0
 		d.within(p.function)
 	case !p.first:
 		d.within(p.function)
@@ -194,7 +194,7 @@ func (d *condenser) jumpsTo(k *decoder.Block, was *moment) {
 }
 
 // takesOut takes the innermost call out, x, which returned to list[i]. Calls in it end for good.
-func (d *condenser) takesOut(x *frame, i int, was *moment) {
+func (d *condenser) takesOut(x *frame, i int, was *instant) {
 	o := d.over
 	for i := x.detours; i < len(o.detours); i++ {
 		d.tellsOf(&o.detours[i].ended)
