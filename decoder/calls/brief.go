@@ -10,7 +10,8 @@ import (
 )
 
 // brief is a call of which only its beginning and its end are told of, if that. Where the flow does
-// anything else than to call, to return and to jump to functions, brief calls become Calls.
+// anything else than to call, to return and to jump to functions, brief calls become Calls. So they
+// do where one would begin while the trace has not told the time.
 //
 // Most began and end between two times that the trace told: so they took no time, as far as anybody
 // knows. With Tree.Fold these are counted, and the others are told of as they end.
@@ -94,7 +95,7 @@ func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdic
 	in := &b.list[n]
 	if in.hidden {
 		p := c.placeOf(to)
-		if !p.simple || b.awaits(c.part.calls, to.Addr) {
+		if !p.simple || c.stated == 0 || b.awaits(c.part.calls, to.Addr) {
 			return false
 		}
 		c.ran(insns, v, k)
@@ -205,7 +206,7 @@ func (x *brief) call(c *cpu) *Call {
 // call's place: done if there is one, and k is that.
 func (c *cpu) jumpsBriefly(k *decoder.Block) (done bool) {
 	b := &c.briefs
-	if b.n == 0 {
+	if b.n == 0 || c.stated == 0 {
 		return false
 	}
 	p := c.placeOf(k)
