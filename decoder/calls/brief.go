@@ -28,6 +28,7 @@ type brief struct {
 	inside  uint64
 	verdict decoder.Verdict
 	tag     uint64 // Call.Tag
+	told    bool   // as in Call
 }
 
 // maxBrief is how many brief calls lie one in another.
@@ -76,7 +77,7 @@ func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict)
 	c.ran(insns, v, k)
 	f, x := p.function, &b.list[n]
 	x.function, x.how, x.hidden, x.now, x.began = f, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
-	x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
+	x.ret, x.from, x.self, x.insns, x.inside, x.verdict, x.told = k.End, k.LastIP(), 0, 0, 0, decoder.Certain, false
 	b.n = n + 1
 	if x.tag = 0; c.Brief {
 		x.begun(c)
@@ -164,10 +165,12 @@ func (b *briefs) ends(c *cpu, how Way) {
 	x := &b.list[b.n-1]
 	n := x.self + x.insns
 	took := max(c.lastStated, x.began) - x.began
-	if took == 0 && c.Fold {
+	switch {
+	case x.told:
+	case took == 0 && c.Fold:
 		x.folded.n++
 		x.folded.insns += n
-	} else if c.OnEnd != nil {
+	case c.OnEnd != nil:
 		x.tellOf(c, how, took)
 	}
 	if b.n > 1 {
@@ -237,6 +240,7 @@ func (c *cpu) begins() {
 		call := c.enter(x.function, x.how, x.from)
 		call.Begin, call.began, call.Tag = x.now, x.began, x.tag
 		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict = x.ret, true, x.self, x.insns, x.inside, x.verdict
+		call.told = x.told
 	}
 	b.n = 0
 }
