@@ -237,8 +237,5 @@ func (d *condenser) keeps(base uint32) {
 		}
 		from = then
 	}
-	for i := range d.n {
-		d.frames[i].slow = true
-	}
 	d.list = nil
 }

@@ -18,7 +18,6 @@ type frame struct {
 	replaced   int32     // of condenser
 	deep       int16     // calls in it that lie one in another, at most
 	hidden     bool      // of a thunk
-	slow       bool      // it is a thunk's, or began before list
 }
 
 // ended is a call that ended in a detour.
@@ -103,14 +102,14 @@ func (d *condenser) goesInto(k *decoder.Block, i int, was *instant) {
 	case n > 0 && d.code.leadsOn && p.plain():
 		d.within(p.function)
 		return
-	case !p.simple && !p.thunk || !p.steady || d.code.leadsOn || n == maxFrames:
+	case !p.simple && !p.thunk || !p.steady || n == maxFrames:
 		d.leave()
 		return
 	}
 	x := d.pushes(p.function, d.branch, i-1)
-	x.hidden, x.slow = p.thunk, p.thunk
+	x.hidden = p.thunk
 	if i == 0 { // it was called at the end of what came before
-		d.old, x.at, x.slow = d.n, len(d.out.Ranges)-1, true
+		d.old, x.at = d.n, len(d.out.Ranges)-1
 	}
 	d.within(p.function)
 }
@@ -120,7 +119,7 @@ func (d *condenser) pushes(f *function, k *decoder.Block, at int) *frame {
 	x := &d.frames[d.n&(maxFrames-1)]
 	d.n++
 	x.f, x.ret, x.began, x.insns, x.inside = f, k.End, d.instant.stated, 0, 0 // a literal would be made aside and copied
-	x.at, x.detours, x.replaced, x.deep, x.hidden, x.slow = at, int32(len(d.over.detours)), int32(len(d.replaced)), 0, false, false
+	x.at, x.detours, x.replaced, x.deep, x.hidden = at, int32(len(d.over.detours)), int32(len(d.replaced)), 0, false
 	return x
 }
 

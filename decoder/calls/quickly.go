@@ -28,7 +28,7 @@ func (d *condenser) quickly(i int) (next int, ends bool) {
 			top = d.pushes(code, k, i)
 			lo, hi = code.lo, code.lo+code.size
 		case byReturn:
-			if top.ret != to.Addr || top.slow || d.n < 2 {
+			if top.ret != to.Addr || top.hidden || d.n < 2 {
 				d.within(code)
 				return i, true
 			}
