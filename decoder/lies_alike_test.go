@@ -12,7 +12,8 @@ import "slices"
 // then, and what was printed behind that the code that was learned.
 //
 // Where it did not come back for sure, they may meet in what is ambiguous behind. There both are at one
-// place, with the same told so far, and the same on the trace unit's stack.
+// place, with the same told so far, and the same on the trace unit's stack. Or both go on to the end of the
+// trace, and no address is stated behind that.
 func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if u.since == nil || u.since.executed < 1 || u.until != nil && u.until.executed < u.since.executed {
 		return false
@@ -42,6 +43,12 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if to := u.until; to != nil {
 		told, ok := truth.clone().tells(x.steps(c, from.executed-1, to.executed+1))
 		if *claim.left = maxVersions; ok && claim.clone().follows(p.steps(from.printed-1, to.printed+1), told) {
+			return true
+		}
+	}
+	if n := len(p.parts) - 1; n >= 0 && !p.gapIn(u.part, n) && len(x.ips)-from.executed < maxAstray {
+		told, ok := truth.clone().tells(x.steps(c, from.executed-1, len(x.ips)))
+		if ok && claim.ends(p.steps(from.printed-1, len(p.ips)), told) {
 			return true
 		}
 	}

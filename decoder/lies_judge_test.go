@@ -145,6 +145,26 @@ func TestTwinSync(t *testing.T) {
 	}
 }
 
+// TestTwinEnds would catch a judge that excuses no flow which agrees with all to the end of the trace. It
+// would also catch one that excuses a flow to which more than one outcome, or another one, is told.
+func TestTwinEnds(t *testing.T) {
+	branch := judgeCode(t, append(direct(0xe9, judgeSite, judgeOver), 0x74, 0xf9)) // a jump on, and JE back to it
+	path := judgePath(branch, judgeSite, judgeOver, judgeSite, judgeOver, judgeSite)
+	for _, c := range []struct {
+		want []uint64
+		ends bool
+	}{
+		{[]uint64{1, 1}, true}, {[]uint64{1}, true}, {[]uint64{1, 1, 0}, true},
+		{nil, false}, {[]uint64{1, 1, 0, 1}, false}, {[]uint64{1, 0}, false}, {[]uint64{0, 1, 1}, false},
+	} {
+		twin := judging()
+		twin.waypoints = isa.Set(isa.Cond)
+		if got := twin.ends(path, c.want); got != c.ends {
+			t.Errorf("%d: ends %v, want %v", c.want, got, c.ends)
+		}
+	}
+}
+
 // TestAnchors would catch a judge that looks back over a sync point, or does not know that it says where
 // the CPU is. All may be ambiguous from there on.
 func TestAnchors(t *testing.T) {

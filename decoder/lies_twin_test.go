@@ -232,6 +232,20 @@ func (x *slowTwin) follows(path []passage, want []uint64) bool {
 	return len(want) == 0 && (x.meets == nil || slices.Equal(x.calls, *x.meets))
 }
 
+// ends reports whether a trace that tells want, and ends, can have come from path, which goes on to
+// its end. What the last instructions tell is not asked, and may be one outcome.
+func (x *slowTwin) ends(path []passage, want []uint64) bool {
+	wants := [][]uint64{want, append(slices.Clip(want), 0), append(slices.Clip(want), 1)}
+	if n := len(want) - 1; n >= 0 {
+		wants = append(wants, want[:n])
+	}
+	return slices.ContainsFunc(wants, func(want []uint64) bool {
+		y := x.clone()
+		*y.left = maxVersions
+		return y.follows(path, want)
+	})
+}
+
 // told where a sync point stands: no outcome, and no address of an instruction.
 const toldSync = 1<<64 - 1
 

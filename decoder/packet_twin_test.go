@@ -22,6 +22,7 @@ type packetTwin struct {
 	path   []uint64
 	calls  []uint64 // return addresses that the trace unit keeps at the start of path, the newest last
 	agreed int      // instructions of path
+	lost   bool     // path ends at an address where no code is known, and packets may tell anything behind it
 	left   int      // how many more instructions may be gone along
 	seen   map[[4]int]bool
 }
@@ -127,6 +128,9 @@ func (x *packetTwin) walk(w where) {
 				y.targets = [targetsBehind]int{y.at, y.at, y.at, y.at}
 			}
 			x.agreed = max(x.agreed, y.targets[0])
+			if x.lost && y.at == len(x.path)-1 {
+				x.agreed = y.at
+			}
 		}
 		if x.left--; len(ways) == 0 || len(x.seen) > maxBranches || x.left < 0 {
 			return
@@ -303,12 +307,18 @@ func (x *packetTwin) resumes(w where) []where {
 }
 
 // agrees returns up to which of the instructions [from, to) of p, which was printed of stream i of s
-// in one stretch, the packets agree.
+// in one stretch, the packets agree. Where a target without code ends the stretch, they do not
+// tell more than that the flow went there.
 func (x *packetTwin) agrees(s *Session, i int, p *printed, from, to int) int {
 	twin := twinOf(s, i)
 	list := p.steps(from, to)
 	k := sort.Search(len(p.parts), func(k int) bool { return p.parts[k].from > from }) - 1
-	return from + x.follow(p.ips[from:to], p.parts[k].off, func(k int, next uint64) (all []isa.Insn) {
+	path := p.ips[from:to:to]
+	g := slices.IndexFunc(p.parts, func(q part) bool { return q.from == to && q.gap != nil })
+	if x.lost = g >= 0 && p.parts[g].gap.Reason == event.NoText; x.lost {
+		path = append(path, p.parts[g].gap.IP)
+	}
+	return from + x.follow(path, p.parts[k].off, func(k int, next uint64) (all []isa.Insn) {
 		*twin.left = maxVersions
 		clear(twin.passed)
 		for _, v := range twin.versions(&list[k], next) {
@@ -341,6 +351,38 @@ func TestPacketTwin(t *testing.T) {
 			if got := x.agrees(s, i, &q, 0, n-1); got > n/2 {
 				t.Errorf("%s: stream %d, an instruction lacks: %d of %d agree", name, i, got, n-1)
 			}
+		}
+	}
+}
+
+// TestPacketTwinLost would catch a twin that excuses a flow which ends at an address without code, though
+// the packets state another one or have outcomes left there. It would catch one that asks for more than
+// that address.
+func TestPacketTwinLost(t *testing.T) {
+	const site, nowhere = judgeSite, judgeSite + 1<<20
+	for _, c := range []struct {
+		name   string
+		lost   bool
+		outs   int // before the target
+		stated uint64
+		want   int
+	}{
+		{"stated", true, 0, nowhere, 2},
+		{"another", true, 0, nowhere + 1, 0},
+		{"an outcome left", true, 1, nowhere, 0},
+		{"with code", false, 0, nowhere, 0},
+	} {
+		x := &packetTwin{left: maxSteps, lost: c.lost, outs: make([]bool, c.outs)}
+		x.marks = []packetMark{
+			{Event: event.Event{Kind: event.Sync, Flags: event.FlagIP, IP: site}},
+			{Event: event.Event{Kind: event.Target, Flags: event.FlagIP, IP: c.stated, Off: 1}, behind: c.outs},
+			{Event: event.Event{Kind: event.Async, Flags: event.FlagIP, From: nowhere + 9, IP: site, Off: 2}, behind: c.outs},
+		}
+		got := x.follow([]uint64{site, site + 1, nowhere}, 0, func(k int, next uint64) []isa.Insn {
+			return []isa.Insn{{Class: []isa.Class{isa.Other, isa.Return}[k], Len: 1}}
+		})
+		if got != c.want {
+			t.Errorf("%s: %d instructions agree, want %d", c.name, got, c.want)
 		}
 	}
 }
