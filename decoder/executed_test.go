@@ -17,6 +17,7 @@ type executed struct {
 	at    []place
 	times []event.Time    // of each of at
 	ran   map[uint64]bool // addresses that are among ips
+	syncs []int64         // offsets of the stream's sync points, bytes
 	// size is how many bytes of trace tell of them, where that is asked.
 	size int64
 }
@@ -72,7 +73,8 @@ func (x *executed) locate(run []uint64, off int64, k int) (j, n int) {
 type printed struct {
 	ips   []uint64
 	parts []part
-	code  *code // in which what comes is followed
+	code  *code   // in which what comes is followed
+	syncs []int64 // as executed has them, where that is asked
 }
 
 // part is instructions in a row of one event and one code, all claimed or all ambiguous; or a gap.

@@ -12,18 +12,15 @@ import "slices"
 // then, and what was printed behind that the code that was learned.
 //
 // Where it did not come back for sure, they may meet in what is ambiguous behind. There both are at one
-// place, with the same told so far, and the same on the trace unit's stack.
+// place, with the same told so far, and the same on the trace unit's stack. Or both go on to the end of the
+// trace, and no address is stated behind that.
 func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if u.since == nil || u.since.executed < 1 || u.until != nil && u.until.executed < u.since.executed {
 		return false
 	}
 	x, q, from := o.ran[i], &p.parts[u.part], *u.since
 	// What the unit has on its stack comes from calls since the sync point.
-	sync := int64(0)
-	if seg, ok := s.Streams()[i].Before(q.off + 1); ok {
-		sync = seg.Off
-	}
-	ran, printed := 0, 0
+	sync, ran, printed := p.sync(q.off), 0, 0
 	for _, a := range x.at {
 		if a.off >= sync {
 			ran = a.from
@@ -46,6 +43,12 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if to := u.until; to != nil {
 		told, ok := truth.clone().tells(x.steps(c, from.executed-1, to.executed+1))
 		if *claim.left = maxVersions; ok && claim.clone().follows(p.steps(from.printed-1, to.printed+1), told) {
+			return true
+		}
+	}
+	if n := len(p.parts) - 1; n >= 0 && !p.gapIn(u.part, n) && len(x.ips)-from.executed < maxAstray {
+		told, ok := truth.clone().tells(x.steps(c, from.executed-1, len(x.ips)))
+		if ok && claim.ends(p.steps(from.printed-1, len(p.ips)), told) {
 			return true
 		}
 	}
@@ -79,21 +82,53 @@ func (p *printed) goesOn(n int) bool {
 	return !slices.ContainsFunc(p.parts, func(q part) bool { return q.gap != nil && q.from == n })
 }
 
+// sync returns the offset of the sync point before the event at off, or at it.
+func (p *printed) sync(off int64) int64 {
+	if n := countBetween(p.syncs, 0, off+1); n > 0 {
+		return p.syncs[n-1]
+	}
+	return 0
+}
+
+// anchors lists from where on it is asked whether the trace tells u from what x executed, the newest
+// first. What is ambiguous before u may have left outcomes, of which nothing is among the rows. So it is
+// asked from several anchors. None lies before the sync point, which leaves nothing of before. It is the
+// last of them itself, where what is printed goes on without a gap behind it.
+func (p *printed) anchors(x *executed, u *untruth) (list []*anchor) {
+	const back = 8
+	sync := p.sync(p.parts[u.part].off)
+	k := u.part
+	for k > 0 && p.parts[k-1].gap == nil && p.parts[k-1].off >= sync {
+		k--
+	}
+	for a := u.since; a != nil && len(list) < back && a.printed > p.parts[k].from; a = a.before {
+		list = append(list, a)
+	}
+	if a := p.resumed(k, x); a != nil {
+		list = append(list, a)
+	}
+	return list
+}
+
 // alike says of each of list, which was printed of stream i of s, whether the trace
 // cannot tell it from what was executed (agrees). What one leaves of the outcomes
-// another may use up: then several in one run are alike together. What is ambiguous before one may
-// have left some too, of which nothing is in list: then it is asked from an anchor before that on.
+// another may use up: then several in one run are alike together.
 func (o *original) alike(s *Session, i int, p *printed, list []untruth) []bool {
-	const together, back = 8, 8
+	const together = 8
+	if len(list) > 0 {
+		p.syncs = syncsOf(s.Streams()[i])
+		o.ran[i].syncs = p.syncs
+	}
 	same := make([]bool, len(list))
 	for k := range list {
+		anchors := p.anchors(o.ran[i], &list[k])
 		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
 			u := list[k]
 			u.until = list[j].until
 			agrees := false
-			for n := 0; n < back && u.since != nil && !agrees; n++ {
+			for n := 0; n < len(anchors) && !agrees; n++ {
+				u.since = anchors[n]
 				agrees = o.agrees(s, i, p, u)
-				u.since = u.since.before
 			}
 			for n := k; n <= j && agrees; n++ {
 				same[n] = true

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -43,7 +44,7 @@ func judgeCode(t *testing.T, first []byte, pokes ...[]byte) *code {
 // judgePath is what ran from 90 to 110 in code c.
 func judgePath(c *code, ips ...uint64) (path []passage) {
 	for _, ip := range ips {
-		path = append(path, passage{ip, event.Time{Lo: 90, Hi: 110}, c})
+		path = append(path, passage{ip, event.Time{Lo: 90, Hi: 110}, c, false})
 	}
 	return path
 }
@@ -99,6 +100,99 @@ func TestTwinUnknown(t *testing.T) {
 		}
 		if told, ok := judging().tells(judgePath(c, path...)); ok {
 			t.Errorf("%s: the truth tells %x", name, told)
+		}
+	}
+}
+
+// TestTwinSync would catch a judge that lets outcomes, or return addresses, of before a sync point count
+// behind it, or a flow that is elsewhere at one.
+func TestTwinSync(t *testing.T) {
+	branch := judgeCode(t, append(direct(0xe9, judgeSite, judgeOver), 0x74, 0xf9)) // a jump on, and JE back to it
+	const site, back = judgeSite, judgeOver
+	for _, x := range []struct {
+		name       string
+		ran, said  []uint64
+		at, saidAt int // what a sync point stands before
+		want       bool
+	}{
+		{"the same", []uint64{site, back, site, back, site}, []uint64{site, back, site, back, site}, 2, 2, true},
+		{"an outcome later", []uint64{site, back, site, back, site}, []uint64{site, back, site, back, site}, 2, 0, false},
+		{"elsewhere", []uint64{site, back, site}, []uint64{site, back, site}, 0, 1, false},
+		{"none", []uint64{site, back, site}, []uint64{site, back, site}, 0, 9, false},
+	} {
+		ran, said := judgePath(branch, x.ran...), judgePath(branch, x.said...)
+		for k := range ran {
+			ran[k].sync, said[k].sync = k == x.at, k == x.saidAt
+		}
+		unit, twin := judging(), judging()
+		unit.waypoints, twin.waypoints = isa.Set(isa.Cond), isa.Set(isa.Cond)
+		told, ok := unit.tells(ran)
+		if got := twin.follows(said, told); !ok || got != x.want {
+			t.Errorf("%s: follows %v, want %v", x.name, got, x.want)
+		}
+	}
+	ret := judgeCode(t, append(direct(0xe8, judgeSite, judgeBack), 0xc3, 0xc3, 0xc3)) // a call of a return
+	path := judgePath(ret, judgeSite, judgeBack, judgeOver)
+	for _, sync := range []bool{false, true} {
+		path[1].sync = sync
+		want := []uint64{1}
+		if sync {
+			want = []uint64{toldSync, judgeBack, judgeOver}
+		}
+		if told, _ := judging().tells(path); !slices.Equal(told, want) {
+			t.Errorf("a return, sync point before it %v: %x told, want %x", sync, told, want)
+		}
+	}
+}
+
+// TestTwinEnds would catch a judge that excuses no flow which agrees with all to the end of the trace. It
+// would also catch one that excuses a flow to which more than one outcome, or another one, is told.
+func TestTwinEnds(t *testing.T) {
+	branch := judgeCode(t, append(direct(0xe9, judgeSite, judgeOver), 0x74, 0xf9)) // a jump on, and JE back to it
+	path := judgePath(branch, judgeSite, judgeOver, judgeSite, judgeOver, judgeSite)
+	for _, c := range []struct {
+		want []uint64
+		ends bool
+	}{
+		{[]uint64{1, 1}, true}, {[]uint64{1}, true}, {[]uint64{1, 1, 0}, true},
+		{nil, false}, {[]uint64{1, 1, 0, 1}, false}, {[]uint64{1, 0}, false}, {[]uint64{0, 1, 1}, false},
+	} {
+		twin := judging()
+		twin.waypoints = isa.Set(isa.Cond)
+		if got := twin.ends(path, c.want); got != c.ends {
+			t.Errorf("%d: ends %v, want %v", c.want, got, c.ends)
+		}
+	}
+}
+
+// TestAnchors would catch a judge that looks back over a sync point, or does not know that it says where
+// the CPU is. All may be ambiguous from there on.
+func TestAnchors(t *testing.T) {
+	const ran = "1abc2def3ghijklmn4opq5rstuvwxyz"
+	for _, c := range []struct {
+		printed string
+		want    []anchor
+	}{
+		{"1abc2def3ghiJklmn4opq5rstuvwxyz", []anchor{{printed: 9, executed: 9}, {printed: 7, executed: 7}}}, // claims behind it
+		{"1abc2def3[gh]iJ4opq5rstuvwxyz", []anchor{{printed: 9, executed: 9}, {printed: 7, executed: 7}}},
+		{"1abc2def3[ghi]J4opq5rstuvwxyz", []anchor{{printed: 7, executed: 7}}}, // nothing claimed behind it
+		{"1abc2def3Ghi4opq5rstuvwxyz", nil},                                // elsewhere
+		{"1abc2def!4oJpq5rstuvwxyz", []anchor{{printed: 7, executed: 15}}}, // a gap behind it
+	} {
+		p, n, x := &printed{syncs: []int64{0, 3}}, &claimCount{}, truly(ran)
+		p.ips, p.parts = story(c.printed)
+		list := n.judge(p, x)
+		if len(list) == 0 {
+			t.Errorf("%s: nothing is wrong", c.printed)
+			continue
+		}
+		var got []anchor
+		for _, a := range p.anchors(x, &list[0]) {
+			got = append(got, anchor{printed: a.printed, executed: a.executed})
+		}
+		got = slices.Compact(got) // a gap, and what was found first behind it
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v (%+v)", c.printed, got, c.want, list[0])
 		}
 	}
 }

@@ -18,6 +18,15 @@ type passage struct {
 	ip   uint64
 	time event.Time
 	code *code
+	sync bool // the first behind a sync point
+}
+
+// syncsOf lists the offsets of the sync points of st at which a decoder can begin, bytes.
+func syncsOf(st *Stream) (list []int64) {
+	for seg := range st.Segments() {
+		list = append(list, seg.Off)
+	}
+	return list
 }
 
 // steps is instructions [from, to) of what was executed in code c.
@@ -28,7 +37,8 @@ func (x *executed) steps(c *code, from, to int) []passage {
 		for k+1 < len(x.at) && x.at[k+1].from <= n {
 			k++
 		}
-		list = append(list, passage{x.ips[n], x.times[max(k, 0)], c})
+		sync := k > 0 && x.at[k].from == n && countBetween(x.syncs, x.at[k-1].off+1, x.at[k].off+1) > 0
+		list = append(list, passage{x.ips[n], x.times[max(k, 0)], c, sync})
 	}
 	return list
 }
@@ -41,7 +51,8 @@ func (p *printed) steps(from, to int) []passage {
 		for k+1 < len(p.parts) && p.parts[k+1].from <= n {
 			k++
 		}
-		list = append(list, passage{p.ips[n], p.parts[k].time, p.parts[k].code})
+		sync := k > 0 && p.parts[k].from == n && countBetween(p.syncs, p.parts[k-1].off+1, p.parts[k].off+1) > 0
+		list = append(list, passage{p.ips[n], p.parts[k].time, p.parts[k].code, sync})
 	}
 	return list
 }
@@ -151,7 +162,7 @@ func (x *slowTwin) versions(a *passage, next uint64) (list []version) {
 // likeliest is the reading of a as its code was at the likeliest moment, if that leads to
 // next, or else the first that does.
 func (x *slowTwin) likeliest(a *passage, next uint64) (r version, ok bool) {
-	likely := passage{a.ip, event.Time{Lo: a.time.Likely(), Hi: a.time.Likely()}, a.code}
+	likely := passage{a.ip, event.Time{Lo: a.time.Likely(), Hi: a.time.Likely()}, a.code, a.sync}
 	for _, a := range []*passage{&likely, a} {
 		clear(x.passed)
 		list := x.versions(a, next)
@@ -170,6 +181,7 @@ func (x *slowTwin) likeliest(a *passage, next uint64) (r version, ok bool) {
 func (x *slowTwin) tells(path []passage) (told []uint64, ok bool) {
 	for k := range path[:len(path)-1] {
 		next := path[k+1].ip
+		told = append(told, x.enters(&path[k])...)
 		r, ok := x.likeliest(&path[k], next)
 		if !ok {
 			return told, false
@@ -183,6 +195,7 @@ func (x *slowTwin) tells(path []passage) (told []uint64, ok bool) {
 func (x *slowTwin) passes(path []passage) {
 	for k := range path[:len(path)-1] {
 		next := path[k+1].ip
+		x.enters(&path[k])
 		if list := x.versions(&path[k], next); len(list) > 0 {
 			x.step(&list[0], path[k].ip, next)
 		}
@@ -194,6 +207,11 @@ func (x *slowTwin) passes(path []passage) {
 func (x *slowTwin) follows(path []passage, want []uint64) bool {
 	for k := range path[:len(path)-1] {
 		a, next := &path[k], path[k+1].ip
+		if at := x.enters(a); startsWith(want, at) {
+			want = want[len(at):]
+		} else {
+			return false
+		}
 		list := x.versions(a, next)
 		if len(list) == 0 || *x.left < 0 {
 			return false
@@ -212,6 +230,34 @@ func (x *slowTwin) follows(path []passage, want []uint64) bool {
 		want = want[len(told):]
 	}
 	return len(want) == 0 && (x.meets == nil || slices.Equal(x.calls, *x.meets))
+}
+
+// ends reports whether a trace that tells want, and ends, can have come from path, which goes on to
+// its end. What the last instructions tell is not asked, and may be one outcome.
+func (x *slowTwin) ends(path []passage, want []uint64) bool {
+	wants := [][]uint64{want, append(slices.Clip(want), 0), append(slices.Clip(want), 1)}
+	if n := len(want) - 1; n >= 0 {
+		wants = append(wants, want[:n])
+	}
+	return slices.ContainsFunc(wants, func(want []uint64) bool {
+		y := x.clone()
+		*y.left = maxVersions
+		return y.follows(path, want)
+	})
+}
+
+// told where a sync point stands: no outcome, and no address of an instruction.
+const toldSync = 1<<64 - 1
+
+// enters is what the trace tells before the instruction of a. A sync point says where the CPU is, and
+// leaves nothing of before: no outcome, and no return address. Sources: Intel SDM, volume 3C, "Decoder
+// Synchronization (PSB+)"; Arm DDI0487, "Trace Info packet".
+func (x *slowTwin) enters(a *passage) (told []uint64) {
+	if a.sync {
+		x.calls = nil
+		told = []uint64{toldSync, a.ip}
+	}
+	return told
 }
 
 // startsWith reports whether want begins with told.

@@ -22,6 +22,8 @@ type packetTwin struct {
 	path   []uint64
 	calls  []uint64 // return addresses that the trace unit keeps at the start of path, the newest last
 	agreed int      // instructions of path
+	lost   bool     // path ends at an address where no code is known, and packets may tell anything behind it
+	until  int      // the mark before which path ends, as packets were lost there; or how many there are
 	left   int      // how many more instructions may be gone along
 	seen   map[[4]int]bool
 }
@@ -75,8 +77,17 @@ const targetsBehind = 4
 
 // follow goes along path, which begins at the event at off, and returns of how many of its
 // instructions the packets up to a stated address agree. More is known of the stack if a sync
-// point begins it.
-func (x *packetTwin) follow(path []uint64, off int64, reads func(k int, next uint64) []isa.Insn) int {
+// point begins it. gap ends it, nil if none does. Where that is a target without code, the packets do not
+// tell more than that the flow went there. Where packets were lost, they tell no more than those before.
+func (x *packetTwin) follow(path []uint64, off int64, gap *event.Gap, reads func(k int, next uint64) []isa.Insn) int {
+	x.lost, x.until = false, len(x.marks)
+	switch {
+	case gap == nil:
+	case gap.Reason == event.NoText:
+		x.lost, path = true, append(slices.Clip(path), gap.IP)
+	case gap.Reason == event.OverflowGap:
+		x.until = sort.Search(len(x.marks), func(i int) bool { return x.marks[i].Off >= gap.Off })
+	}
 	x.path, x.reads, x.agreed = path, reads, 0
 	i := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].Off > off })
 	for d := range 16 { // near off: a part may begin at the event before the one that states where
@@ -108,8 +119,7 @@ func (x *packetTwin) walk(w where) {
 	for {
 		w = x.synced(w)
 		if w.at+1 >= len(x.path) {
-			left := len(x.marks) - w.marks                                                        // that the last instruction ends in is not asked
-			if (left == 0 || left == 1 && !x.marks[w.marks].HasIP()) && w.outs >= len(x.outs)-1 { // what the last instruction told is not asked
+			if x.over(w) {
 				x.agreed = len(x.path)
 			}
 			return
@@ -127,6 +137,9 @@ func (x *packetTwin) walk(w where) {
 				y.targets = [targetsBehind]int{y.at, y.at, y.at, y.at}
 			}
 			x.agreed = max(x.agreed, y.targets[0])
+			if x.lost && y.at == len(x.path)-1 {
+				x.agreed = y.at
+			}
 		}
 		if x.left--; len(ways) == 0 || len(x.seen) > maxBranches || x.left < 0 {
 			return
@@ -141,6 +154,25 @@ func (x *packetTwin) walk(w where) {
 		}
 		w = ways[len(ways)-1]
 	}
+}
+
+// over reports whether at w all packets are used up before which the path ends. What the last instruction
+// told is not asked, nor where it led.
+func (x *packetTwin) over(w where) bool {
+	outs := len(x.outs)
+	if x.until < len(x.marks) {
+		outs = x.marks[x.until].behind
+	}
+	switch left := x.until - w.marks; left {
+	case 0:
+	case 1:
+		if x.until == len(x.marks) && x.marks[w.marks].HasIP() {
+			return false
+		}
+	default:
+		return false
+	}
+	return w.outs >= outs-1
 }
 
 // synced is w behind the sync points that are told of where it is.
@@ -252,8 +284,11 @@ func (x *packetTwin) ends(w where, in *isa.Insn, ip uint64) (ways []where) {
 	ways = x.leaves(w, ip)
 	w.at--
 	to := []uint64{ip + uint64(in.Len), in.Target}
-	if m.Kind == event.Target {
+	switch m.Kind {
+	case event.Target, event.Sync:
 		to = append(to, m.IP)
+	case event.Async, event.AsyncDisable:
+		to = append(to, m.From)
 	}
 	slices.Sort(to)
 	for _, to := range slices.Compact(to) {
@@ -268,6 +303,10 @@ func (x *packetTwin) ends(w where, in *isa.Insn, ip uint64) (ways []where) {
 func (x *packetTwin) leaves(w where, ip uint64) (ways []where) {
 	for w.marks < len(x.marks) {
 		m := &x.marks[w.marks]
+		if m.Kind == event.Sync && m.behind == w.outs && (!m.HasIP() || m.IP == ip) {
+			w.marks, w.calls, w.open = w.marks+1, nil, false
+			continue
+		}
 		if m.behind != w.outs || m.Kind != event.Async && m.Kind != event.AsyncDisable || m.Flags&event.FlagHere == 0 && m.From != ip {
 			break
 		}
@@ -282,24 +321,23 @@ func (x *packetTwin) leaves(w where, ip uint64) (ways []where) {
 	return ways
 }
 
-// resumes lists where the flow may be if tracing ends by the next mark, and goes on at what comes
-// next of the path.
-func (x *packetTwin) resumes(w where) []where {
+// resumes lists where the flow may be if tracing ends by the next mark. It goes on at what comes
+// next of the path, or where an exception leads from to there.
+func (x *packetTwin) resumes(w where) (ways []where) {
 	for w.marks++; w.marks < len(x.marks); w.marks++ {
 		switch m := &x.marks[w.marks]; m.Kind {
 		case event.Enable:
-			if m.IP == x.path[w.at] {
-				w.marks++
-				return []where{w}
+			if w.marks++; m.IP == x.path[w.at] {
+				ways = append(ways, w)
 			}
-			return nil
+			return append(ways, x.leaves(w, m.IP)...)
 		case event.Sync, event.Off:
 			w.calls = nil
 		default:
-			return nil
+			return ways
 		}
 	}
-	return nil
+	return ways
 }
 
 // agrees returns up to which of the instructions [from, to) of p, which was printed of stream i of s
@@ -308,7 +346,11 @@ func (x *packetTwin) agrees(s *Session, i int, p *printed, from, to int) int {
 	twin := twinOf(s, i)
 	list := p.steps(from, to)
 	k := sort.Search(len(p.parts), func(k int) bool { return p.parts[k].from > from }) - 1
-	return from + x.follow(p.ips[from:to], p.parts[k].off, func(k int, next uint64) (all []isa.Insn) {
+	var gap *event.Gap
+	if g := slices.IndexFunc(p.parts, func(q part) bool { return q.from == to && q.gap != nil }); g >= 0 {
+		gap = p.parts[g].gap
+	}
+	return from + x.follow(p.ips[from:to], p.parts[k].off, gap, func(k int, next uint64) (all []isa.Insn) {
 		*twin.left = maxVersions
 		clear(twin.passed)
 		for _, v := range twin.versions(&list[k], next) {
@@ -341,6 +383,42 @@ func TestPacketTwin(t *testing.T) {
 			if got := x.agrees(s, i, &q, 0, n-1); got > n/2 {
 				t.Errorf("%s: stream %d, an instruction lacks: %d of %d agree", name, i, got, n-1)
 			}
+		}
+	}
+}
+
+// TestPacketTwinLost would catch a twin that excuses a flow which ends at an address without code, though
+// the packets state another one or have outcomes left there. It would catch one that asks for more than
+// that address.
+func TestPacketTwinLost(t *testing.T) {
+	const site, nowhere = judgeSite, judgeSite + 1<<20
+	for _, c := range []struct {
+		name   string
+		lost   bool
+		outs   int // before the target
+		stated uint64
+		want   int
+	}{
+		{"stated", true, 0, nowhere, 2},
+		{"another", true, 0, nowhere + 1, 0},
+		{"an outcome left", true, 1, nowhere, 0},
+		{"with code", false, 0, nowhere, 0},
+	} {
+		x := &packetTwin{left: maxSteps, outs: make([]bool, c.outs)}
+		x.marks = []packetMark{
+			{Event: event.Event{Kind: event.Sync, Flags: event.FlagIP, IP: site}},
+			{Event: event.Event{Kind: event.Target, Flags: event.FlagIP, IP: c.stated, Off: 1}, behind: c.outs},
+			{Event: event.Event{Kind: event.Async, Flags: event.FlagIP, From: nowhere + 9, IP: site, Off: 2}, behind: c.outs},
+		}
+		path, gap := []uint64{site, site + 1, nowhere}, (*event.Gap)(nil)
+		if c.lost {
+			path, gap = path[:2], &event.Gap{Reason: event.NoText, IP: nowhere}
+		}
+		got := x.follow(path, 0, gap, func(k int, next uint64) []isa.Insn {
+			return []isa.Insn{{Class: []isa.Class{isa.Other, isa.Return}[k], Len: 1}}
+		})
+		if got != c.want {
+			t.Errorf("%s: %d instructions agree, want %d", c.name, got, c.want)
 		}
 	}
 }

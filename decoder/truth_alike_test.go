@@ -36,7 +36,11 @@ func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 			path = append(path, x.ip)
 		}
 		var b [16]byte
-		return from + packets.follow(path, got[from].off, func(k int, _ uint64) []isa.Insn {
+		var gap *event.Gap
+		if to < len(got) {
+			gap = got[to].gap
+		}
+		return from + packets.follow(path, got[from].off, gap, func(k int, _ uint64) []isa.Insn {
 			var in isa.Insn
 			n := w.code(b[:], path[k], got[from+k].at)
 			if (x86.Decoder{}).Decode(&in, b[:n], path[k], isa.Mode64) != isa.OK {
@@ -47,6 +51,7 @@ func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 	}
 	begin, agree := -1, 0 // of the stretch looked at last
 	return func(got []step, i int) bool {
+		packets.left = maxSteps
 		from, end := i, i
 		for ; from > 0 && got[from-1].gap == nil; from-- {
 		}

@@ -74,9 +74,9 @@ func (p *Part) takes(e *event.Event) bool {
 		return true
 	case event.Sync, event.Overflow:
 		return p.restarts(e)
-	case event.Trouble:
+	case event.Trouble: // any of them may have run in what is lost
 		p.now = lost
-		return p.has(was)
+		return was != lost
 	case event.Context:
 		return p.context(e)
 	}

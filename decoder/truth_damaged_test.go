@@ -1,0 +1,135 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/guests"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+)
+
+// damagedTruth is what was decoded of machines whose traces are damaged.
+type damagedTruth struct {
+	shortTally
+	trouble []string
+}
+
+// spoilRun changes n bytes of the traces of rs, which are the same ones.
+func spoilRun(r *rand.Rand, n int, rs ...*sim.Run) (what string) {
+	for i := range rs[0].CPUs {
+		b := bytes.Clone(rs[0].CPUs[i].PT)
+		for range n {
+			at, by := r.IntN(len(b)), byte(1+r.IntN(255))
+			what += fmt.Sprintf(" cpu %d+%#x: %02x -> %02x", i, at, b[at], b[at]^by)
+			b[at] ^= by
+		}
+		for _, x := range rs {
+			x.CPUs[i].PT = b
+		}
+	}
+	return what
+}
+
+// troubles lists the offsets of what is wrong in the packets of st, which tell of all machines.
+func troubles(st *stream.Stream) (list []int64) {
+	for e := range stream.Events(st, false) {
+		if e.Kind == event.Trouble {
+			list = append(list, e.Off)
+		}
+	}
+	return list
+}
+
+// crossed reports whether the flow got goes on over one of the places bad, and over which.
+func crossed(got []step, bad []int64) (at int64, ok bool) {
+	for i := 1; i < len(got); i++ {
+		if n := countBetween(bad, 0, got[i].off); n > 0 && got[i].gap == nil && got[i-1].gap == nil && got[i-1].off < bad[n-1] {
+			return bad[n-1], true
+		}
+	}
+	return 0, false
+}
+
+// judgeDamaged decodes r, whose trace is damaged as what says. Of a trace that tells of two machines it
+// decodes that of own.
+func (d *damagedTruth) judgeDamaged(t *testing.T, r *sim.Run, own guests.Machine, parts bool, what string) {
+	s := simSession(t, r, r.Start)
+	var bad [][]int64
+	for _, st := range s.Streams() {
+		bad = append(bad, troubles(st))
+		if parts {
+			st.Part = func(d stream.Decoder) stream.Decoder {
+				return guests.NewPart(d, own, func(*event.Event, uint64) guests.Machine { return 1 })
+			}
+		}
+	}
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+		t.Errorf("seed %d: %v", r.Config.Seed, err)
+	}
+	twin := &alikeTwin{codes: r.Codes, code: func(dst []byte, addr uint64, at event.Epoch) int { return s.Code(dst, 0, addr, at) }}
+	w := newWitnesses(r, r.Start, nil)
+	w.built = true // nothing excuses a claim but the packets
+	d.runs++
+	for c := range r.CPUs {
+		if at, ok := crossed(got[c], bad[c]); ok {
+			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d: the flow goes on over bad packets at %#x, with no gap\n%s", r.Config.Seed, own, c, at, what))
+		}
+		d.insns += len(r.CPUs[c].Insns)
+		twin.stated = twin.statedBy(packetsOf(s.Streams()[c]))
+		if msg := d.judge(w, twin, got[c], c); msg != "" {
+			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d (%v, work %b): %s\n%s", r.Config.Seed, own, c, r.Config.Timing, r.Config.Work, msg, what))
+		}
+	}
+}
+
+// TestTruthDamaged would catch claims of what never ran where bytes of a trace are others than were sent,
+// though the packets as they are speak against them. It would catch a stretch left out in silence. Half of the
+// machines are a hypervisor and its virtual machine, which one trace tells of.
+func TestTruthDamaged(t *testing.T) {
+	first, n := seeds(t, 4, 100)
+	kept := keptRuns(t, []uint64{233, 73, 265})
+	parts := make([]damagedTruth, runtime.GOMAXPROCS(0))
+	eachSeed(0, n+uint64(len(kept)), func(i int, k uint64) {
+		seed := first + k
+		if k >= n {
+			seed = kept[k-n]
+		}
+		parts[i].decode(t, seed)
+	})
+	var all damagedTruth
+	for i := range parts {
+		all.add(&parts[i].shortTally)
+		all.trouble = append(all.trouble, parts[i].trouble...)
+	}
+	slices.Sort(all.trouble)
+	if len(all.trouble) > 0 {
+		t.Error(strings.Join(all.trouble, "\n"))
+	}
+	t.Logf("%d machines: %d instructions, %d claims, %d ambiguous, %d gaps, settled %s %%; %d wrong, and %d that the packets state",
+		all.runs, all.insns, all.claims, all.ambiguous, all.gaps, share(all.settled, all.insns), all.wrong[byNobody], all.alike)
+}
+
+// decode judges the machine of a seed, or both.
+func (d *damagedTruth) decode(t *testing.T, seed uint64) {
+	r, host := rand.New(rand.NewPCG(seed, 77)), drawn(seed)
+	if seed%2 == 0 {
+		x := sim.Simulate(host)
+		d.judgeDamaged(t, x, guests.Host, false, spoilRun(r, 1+r.IntN(3), x))
+		return
+	}
+	guest := drawn(seed + 1000)
+	guest.Timing, guest.MTCFreq, guest.NoRetComp, guest.OVF = host.Timing, host.MTCFreq, host.NoRetComp, host.OVF
+	h, g := sim.SimulateGuest(host, guest)
+	what := spoilRun(r, 1+r.IntN(3), h, g)
+	d.judgeDamaged(t, h, guests.Host, true, what)
+	d.judgeDamaged(t, g, 1, true, what)
+}
