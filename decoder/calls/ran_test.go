@@ -3,10 +3,8 @@ package calls_test
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -64,12 +62,8 @@ func TestCallsOfRecordings(t *testing.T) {
 		}
 		tree.Close()
 		ran := testsize.Ran(t, dir)
-		traps, _ := os.ReadFile(filepath.Join(dir, "truth.traps")) // of arm64: time, CPU, address, number
-		for line := range strings.Lines(string(traps)) {
-			if w := strings.Fields(line); len(w) > 2 {
-				ip, _ := strconv.ParseUint(w[2], 16, 64)
-				ran[ip]++
-			}
+		for _, ip := range trapped(dir) {
+			ran[ip]++
 		}
 		functions := 0
 		for _, ip := range slices.Sorted(maps.Keys(ran)) {
