@@ -33,10 +33,10 @@ func (q *Query) extent(st *stream.Stream, least int64) (from, until int64) {
 		return from, until
 	}
 	if q.Until != 0 && q.Until != math.MaxUint64 {
-		until = min(until, seekTime(st, 0, st.Size, q.Until+1))
+		until = min(until, seekTime(st, 0, st.Size, q.Until+1, timeOf))
 	}
 	if q.From != 0 {
-		off := seekTime(st, 0, st.Size, q.From)
+		off := seekTime(st, 0, st.Size, q.From, timeOf)
 		for off > from {
 			g, ok := st.Before(off)
 			if !ok || timeOf(st, g).Hi < q.From {

@@ -90,7 +90,10 @@ func newShares(q *Query, streams []*stream.Stream) []*shardShare {
 	if q.Shards <= 0 || q.Shard < 1 || q.Shard > q.Shards {
 		return list
 	}
-	c := &cutter{streams: streams, merged: q.Merged, total: 0}
+	c := &cutter{streams: streams, merged: q.Merged, of: timeOf}
+	if !q.Merged {
+		c.of = statedTime
+	}
 	for _, st := range streams {
 		c.total += st.Size - st.Head
 	}
@@ -131,7 +134,14 @@ type cutter struct {
 	streams []*stream.Stream
 	merged  bool
 	total   int64 // bytes
+	of      timing
 }
+
+// timing tells when what is in a segment happened.
+type timing func(*stream.Stream, event.Segment) event.Time
+
+// statedTime is what a segment itself tells of that: jobs are in its order where flow is not merged.
+func statedTime(_ *stream.Stream, g event.Segment) event.Time { return g.Time }
 
 // timeOf is when what is in segment g happened.
 func timeOf(st *stream.Stream, g event.Segment) event.Time {
@@ -143,10 +153,10 @@ func timeOf(st *stream.Stream, g event.Segment) event.Time {
 
 // seekTime returns where the first segment of st begins that is not before t, ns; where its
 // trace ends if there is none. It lies between lo and hi, bytes.
-func seekTime(st *stream.Stream, lo, hi int64, t uint64) int64 {
+func seekTime(st *stream.Stream, lo, hi int64, t uint64, of timing) int64 {
 	for lo < hi {
 		mid := lo + (hi-lo)/2
-		if g, ok := st.After(mid); !ok || g.Off >= hi || timeOf(st, g).Lo >= t {
+		if g, ok := st.After(mid); !ok || g.Off >= hi || of(st, g).Lo >= t {
 			hi = mid
 		} else {
 			lo = max(mid, g.Off) + 1
@@ -166,9 +176,9 @@ func (c *cutter) seam(bytes int64) seam {
 	lo, hi := make([]int64, len(c.streams)), make([]int64, len(c.streams))
 	from, until := uint64(0), uint64(1)
 	for i, st := range c.streams {
-		lo[i], hi[i] = seekTime(st, 0, st.Size, 0), st.Size
+		lo[i], hi[i] = seekTime(st, 0, st.Size, 0, c.of), st.Size
 		if g, ok := st.Before(st.Size); ok {
-			until = max(until, timeOf(st, g).Lo+1)
+			until = max(until, c.of(st, g).Lo+1)
 		}
 	}
 	// All that lies before from is no more than bytes, all that lies before until is more.
@@ -178,7 +188,7 @@ func (c *cutter) seam(bytes int64) seam {
 		t := from + (until-from)/2
 		sum := int64(0)
 		for i, st := range c.streams {
-			mid[i] = seekTime(st, lo[i], hi[i], t)
+			mid[i] = seekTime(st, lo[i], hi[i], t, c.of)
 			sum += mid[i] - min(mid[i], st.Head)
 		}
 		if sum <= bytes {
@@ -227,7 +237,7 @@ func (c *cutter) edge(s seam, i int) edge {
 	if i < s.at {
 		e.time++
 	}
-	e.sure = seekTime(st, 0, st.Size, e.time)
+	e.sure = seekTime(st, 0, st.Size, e.time, c.of)
 	if e.off = e.sure; !c.merged {
 		e.time = 0
 		return e

@@ -189,15 +189,15 @@ func buildStepped(t *testing.T, name, source string, build []string) string {
 func TestSteppedPrograms(t *testing.T) {
 	compared, why := 0, explained{}
 	for i, p := range steppedPrograms {
-		if i >= testsize.Of(t, 1, 3, len(steppedPrograms)) {
-			break // all of them, and 100,000 addresses, with PTDECODE_FULL=all
+		if i >= testsize.Of(t, 1, len(steppedPrograms)) {
+			break // all of them, and 100,000 addresses, in the full form
 		}
 		t.Run(p.name, func(t *testing.T) {
 			bin := buildStepped(t, p.name, p.source, p.build)
 			s := stepProgram(t, 8000, bin)
 			x := s.open(t, Config{NoDemangle: true})
 			named := s.check(t, x, bin)
-			addrs := codeOf(t, bin, uint64(testsize.Of(t, 1000, 5000, 50000)))
+			addrs := codeOf(t, bin, uint64(testsize.Of(t, 1000, 100000)))
 			if n := compareLines(t, bin, p.name, addrs, &why); n > 0 {
 				t.Errorf("%d of %d addresses have other names or lines than %s says", n, len(addrs), teller(p.name, bin)[0])
 			}

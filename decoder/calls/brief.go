@@ -10,7 +10,8 @@ import (
 )
 
 // brief is a call of which only its beginning and its end are told of, if that. Where the flow does
-// anything else than to call, to return and to jump to functions, brief calls become Calls.
+// anything else than to call, to return and to jump to functions, brief calls become Calls. So they
+// do where one would begin while the trace has not told the time.
 //
 // Most began and end between two times that the trace told: so they took no time, as far as anybody
 // knows. With Tree.Fold these are counted, and the others are told of as they end.
@@ -27,6 +28,7 @@ type brief struct {
 	inside  uint64
 	verdict decoder.Verdict
 	tag     uint64 // Call.Tag
+	told    bool   // as in Call
 }
 
 // maxBrief is how many brief calls lie one in another.
@@ -75,7 +77,7 @@ func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict)
 	c.ran(insns, v, k)
 	f, x := p.function, &b.list[n]
 	x.function, x.how, x.hidden, x.now, x.began = f, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
-	x.ret, x.from, x.self, x.insns, x.inside, x.verdict = k.End, k.LastIP(), 0, 0, 0, decoder.Certain
+	x.ret, x.from, x.self, x.insns, x.inside, x.verdict, x.told = k.End, k.LastIP(), 0, 0, 0, decoder.Certain, false
 	b.n = n + 1
 	if x.tag = 0; c.Brief {
 		x.begun(c)
@@ -94,7 +96,7 @@ func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdic
 	in := &b.list[n]
 	if in.hidden {
 		p := c.placeOf(to)
-		if !p.simple || b.awaits(c.part.calls, to.Addr) {
+		if !p.simple || c.stated == 0 || b.awaits(c.part.calls, to.Addr) {
 			return false
 		}
 		c.ran(insns, v, k)
@@ -163,10 +165,12 @@ func (b *briefs) ends(c *cpu, how Way) {
 	x := &b.list[b.n-1]
 	n := x.self + x.insns
 	took := max(c.lastStated, x.began) - x.began
-	if took == 0 && c.Fold {
+	switch {
+	case x.told:
+	case took == 0 && c.Fold:
 		x.folded.n++
 		x.folded.insns += n
-	} else if c.OnEnd != nil {
+	case c.OnEnd != nil:
 		x.tellOf(c, how, took)
 	}
 	if b.n > 1 {
@@ -205,7 +209,7 @@ func (x *brief) call(c *cpu) *Call {
 // call's place: done if there is one, and k is that.
 func (c *cpu) jumpsBriefly(k *decoder.Block) (done bool) {
 	b := &c.briefs
-	if b.n == 0 {
+	if b.n == 0 || c.stated == 0 {
 		return false
 	}
 	p := c.placeOf(k)
@@ -236,6 +240,7 @@ func (c *cpu) begins() {
 		call := c.enter(x.function, x.how, x.from)
 		call.Begin, call.began, call.Tag = x.now, x.began, x.tag
 		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict = x.ret, true, x.self, x.insns, x.inside, x.verdict
+		call.told = x.told
 	}
 	b.n = 0
 }

@@ -71,6 +71,7 @@ type Call struct {
 	timed  bool   // took is known
 	inside uint64 // ns that callees took, interrupts too
 	away   uint64 // ns that the thread did not run
+	told   bool   // its end was told of already
 	hidden bool   // a thunk, or a call inside of a function: nobody is told
 	open   bool   // how it was entered is not known: any return may be its own
 	root   bool   // entered from user space

@@ -15,11 +15,10 @@ type condenser struct {
 	*cpu         // of the stream: tables, names, and inside; the flow of it is not followed
 	whole []bool // by stream: nothing is taken out
 
-	out  *decoder.Batch // what is left
-	over *condensed     // of out
-	list []decoder.BatchRange
-	left []stretch // of list, without what lies from rest on
-	rest int
+	out  *decoder.Batch       // what is left
+	over *condensed           // of out
+	list []decoder.BatchRange // behind a range that is a detour the stamp of the next one says where to go on
+	rest int                  // of list: what lies before is gone
 
 	frames   [maxFrames]frame // calls in progress, the outermost first
 	n        int
@@ -44,10 +43,7 @@ type instant struct {
 	unsure bool   // another thread may come
 }
 
-// stretch is ranges in a row of a list.
-type stretch struct{ from, to int }
-
-// maxFrames is how many calls of a detour lie one in another.
+// maxFrames is how many calls of a detour lie one in another: a power of two.
 const maxFrames = 64
 
 // Condenser returns what takes calls out of flow that need no more than to be counted, for
@@ -175,8 +171,7 @@ func (d *condenser) switchBehind(ns uint64) uint64 {
 // base is added to their stamps.
 func (d *condenser) follow(list []decoder.BatchRange, base uint32) {
 	stamps, whole := d.out.Stamps[base:], d.whole[d.st.Index]
-	d.list, d.left, d.rest, d.old = list, d.left[:0], 0, d.n
-next:
+	d.list, d.rest, d.old = list, 0, d.n
 	for i := 0; i < len(list); {
 		x := &list[i]
 		k := x.Block
@@ -194,22 +189,13 @@ next:
 		if x.Verdict != decoder.Certain {
 			d.leave()
 		}
-		if n := d.n; n > 0 {
-			top, in, self := &d.frames[n-1], d.inside, uint64(0)
-			for !ending.Has(k.Class % 32) { // as straight
-				self += uint64(x.N)
-				if i++; i == len(list) {
-					break
-				}
-				if x, k = &list[i], list[i].Block; x.Stamp != d.stamp || x.Verdict != decoder.Certain || (k.Addr-in.lo-1 >= in.inner || k.End-in.lo > in.size) && k != d.returner {
-					top.self += self
-					continue next
-				}
+		if d.n > 0 {
+			ends := false
+			if i, ends = d.quickly(i); !ends {
+				continue
 			}
-			if top.self += self; i == len(list) {
-				break
-			}
-			top.self += uint64(x.N)
+			x, k = &list[i], list[i].Block
+			d.frames[d.n-1].insns += uint64(x.N)
 		} else if whole || !ending.Has(k.Class%32) || x.Verdict != decoder.Certain {
 			i++
 			continue
@@ -231,19 +217,25 @@ next:
 
 // keeps appends what is left of list to out.
 func (d *condenser) keeps(base uint32) {
-	if d.rest < len(d.list) {
-		d.left = append(d.left, stretch{d.rest, len(d.list)})
-	}
 	next := d.old // of frames
-	for _, p := range d.left {
+	for from := d.rest; from < len(d.list); {
+		to := from
+		for to < len(d.list) && !flow.IsDetour(&d.list[to]) {
+			to++
+		}
+		then := len(d.list)
+		if to < then {
+			to, then = to+1, int(d.list[to+1].Stamp)
+		}
 		at := len(d.out.Ranges)
-		d.out.Ranges = append(d.out.Ranges, d.list[p.from:p.to]...)
+		d.out.Ranges = append(d.out.Ranges, d.list[from:to]...)
 		for i := range d.out.Ranges[at:] {
 			d.out.Ranges[at+i].Stamp += base
 		}
-		for ; next < d.n && d.frames[next].at < p.to; next++ {
-			d.frames[next].at += at - p.from
+		for ; next < d.n && d.frames[next].at < to; next++ {
+			d.frames[next].at += at - from
 		}
+		from = then
 	}
 	d.list = nil
 }

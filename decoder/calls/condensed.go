@@ -8,7 +8,7 @@ import (
 // condensed is what a condenser took out of a batch. Functions in it are the condenser's own.
 type condensed struct {
 	detours []detour   // of the ranges that are flow.IsDetour, in their order
-	timed   []ended    // calls inside of detours that took time
+	timed   []ended    // calls of detours, and inside of them, that took time
 	folded  []foldedOf // those that took none
 	next    int        // of detours
 	told    bool       // of timed and folded
@@ -22,7 +22,7 @@ type foldedOf struct {
 
 // What o's members take, bytes.
 const (
-	detourBytes = 88
+	detourBytes = 72
 	endedBytes  = 32
 	foldedBytes = 24
 )
@@ -97,13 +97,13 @@ func bypasses(c *cpu, k *decoder.Block, stamps []decoder.Stamp, insns uint64, v 
 	if n := b.n; c.top != nil && c.code != nil && n < maxBrief && (n == 0 || !b.list[n-1].hidden) {
 		x := &b.list[n]
 		x.function, x.how, x.hidden, x.now, x.began = f, Called, false, c.now, d.began
-		x.ret, x.from, x.self, x.insns, x.inside, x.verdict, x.tag = k.End, k.LastIP(), d.self, d.insns-d.self, d.inside, decoder.Certain, 0
+		x.ret, x.from, x.self, x.insns, x.inside, x.verdict, x.tag, x.told = k.End, k.LastIP(), d.insns, 0, 0, decoder.Certain, 0, true
 		b.n = n + 1
 	} else {
 		c.begins()
 		call := c.enter(f, Called, k.LastIP())
-		call.began, call.ret, call.Ran = d.began, k.End, true
-		call.Self, call.Insns, call.inside = d.self, d.insns-d.self, d.inside
+		call.began, call.ret, call.Ran, call.told = d.began, k.End, true, true
+		call.Self = d.insns
 	}
 	c.stated = d.before // it counts where the last range has another place than the call: see moment
 	c.moment(stamps, int(d.stamp))

@@ -7,17 +7,17 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// frame is a call in progress of a condenser.
+// frame is a call in progress of a condenser. It is 64 bytes.
 type frame struct {
-	ended                   // so far; insns: of callees, took: not yet
-	ret, began, self uint64 // as in brief
-	hidden           bool   // of a thunk
-	gone             sum    // of those whose place it took by a jump
-	deep             int16  // calls in it that lie one in another, at most
-	at               int    // the range that calls, in list or in out
-	left, rest       int    // of condenser, as it began
-	detours          int    // those in it begin there
-	replaced         int    // of condenser
+	f          *function // a condenser's own
+	ret, began uint64    // as in brief
+	insns      uint64    // so far, with callees
+	inside     uint64    // as in Call
+	at         int       // the range that calls, in list or in out
+	detours    int32     // those in it begin there
+	replaced   int32     // of condenser
+	deep       int16     // calls in it that lie one in another, at most
+	hidden     bool      // of a thunk
 }
 
 // ended is a call that ended in a detour.
@@ -26,15 +26,17 @@ type ended struct {
 	took, inside, insns uint64    // as in Call
 }
 
-// detour is a call with what ran in it, up to the end of the instruction that returns.
+// detour is a call with what ran in it, up to the end of the instruction that returns. It was told
+// of, with all calls in it.
 type detour struct {
-	ended
-	began, self uint64
-	gone        sum            // of calls whose place it took by a jump
-	before      uint64         // ns, of instant, as of the last range
-	last        *decoder.Block // of that
-	stamp       uint32         // of the last range
-	deep        int16          // calls that lie one in another, it among them
+	f      *function // a condenser's own
+	began  uint64
+	insns  uint64         // as in Call
+	gone   sum            // of calls whose place it took by a jump
+	before uint64         // ns, of instant, as of the last range
+	last   *decoder.Block // of that
+	stamp  uint32         // of the last range
+	deep   int16          // calls that lie one in another, it among them
 }
 
 // sum is of calls: ns, and instructions.
@@ -64,7 +66,7 @@ func (d *condenser) comesTo(k *decoder.Block, i int, was *instant) {
 		d.leave()
 		return
 	}
-	d.takesOut(x, i, was)
+	d.takesOut(x, i, was, d.branch)
 	if n--; n == 0 {
 		return
 	}
@@ -100,18 +102,25 @@ func (d *condenser) goesInto(k *decoder.Block, i int, was *instant) {
 	case n > 0 && d.code.leadsOn && p.plain():
 		d.within(p.function)
 		return
-	case !p.simple && !p.thunk || !p.steady || d.code.leadsOn || n == maxFrames:
+	case !p.simple && !p.thunk || !p.steady || n == maxFrames:
 		d.leave()
 		return
 	}
-	x := &d.frames[n]
-	x.f, x.inside, x.insns, x.hidden, x.deep = p.function, 0, 0, p.thunk, 0 // a literal would be made aside and copied
-	x.ret, x.began, x.self, x.gone = d.branch.End, d.instant.stated, 0, sum{}
-	x.at, x.left, x.rest, x.detours, x.replaced = i-1, len(d.left), d.rest, len(d.over.detours), len(d.replaced)
-	if d.n = n + 1; i == 0 { // it was called at the end of what came before
+	x := d.pushes(p.function, d.branch, i-1)
+	x.hidden = p.thunk
+	if i == 0 { // it was called at the end of what came before
 		d.old, x.at = d.n, len(d.out.Ranges)-1
 	}
 	d.within(p.function)
+}
+
+// pushes begins the call of f from the end of k, that is of range at.
+func (d *condenser) pushes(f *function, k *decoder.Block, at int) *frame {
+	x := &d.frames[d.n&(maxFrames-1)]
+	d.n++
+	x.f, x.ret, x.began, x.insns, x.inside = f, k.End, d.instant.stated, 0, 0 // a literal would be made aside and copied
+	x.at, x.detours, x.replaced, x.deep, x.hidden = at, int32(len(d.over.detours)), int32(len(d.replaced)), 0, false
+	return x
 }
 
 // callsFrom reports whether what a block calls may be a detour, of which it would be the first.
@@ -176,11 +185,8 @@ func (d *condenser) jumpsTo(k *decoder.Block, was *instant) {
 		x.f, x.hidden, x.began = p.function, false, d.instant.stated
 		d.within(p.function)
 	case p.simple && !p.inner:
-		e := ended{x.f, max(was.stated, x.began) - x.began, x.inside, x.self + x.insns}
-		d.replaced = append(d.replaced, e)
-		x.gone.took += e.took
-		x.gone.insns += e.insns
-		x.f, x.began, x.self, x.insns, x.inside = p.function, d.instant.stated, 0, 0, 0
+		d.replaced = append(d.replaced, ended{x.f, max(was.stated, x.began) - x.began, x.inside, x.insns})
+		x.f, x.began, x.insns, x.inside = p.function, d.instant.stated, 0, 0
 		d.within(p.function)
 	case !p.first:
 		d.within(p.function)
@@ -193,54 +199,59 @@ func (d *condenser) jumpsTo(k *decoder.Block, was *instant) {
 	}
 }
 
-// takesOut takes the innermost call out, x, which returned to list[i]. Calls in it end for good.
-func (d *condenser) takesOut(x *frame, i int, was *instant) {
-	o := d.over
-	for i := x.detours; i < len(o.detours); i++ {
-		d.tellsOf(&o.detours[i].ended)
+// takesOut takes the innermost call out, x, which returned from the end of last to list[i]. It ends for good.
+func (d *condenser) takesOut(x *frame, i int, was *instant, last *decoder.Block) {
+	var gone sum
+	if int(x.replaced) < len(d.replaced) {
+		gone = d.tellsReplaced(int(x.replaced))
 	}
-	if len(d.replaced) > x.replaced {
-		for i := range d.replaced[x.replaced:] {
-			d.tellsOf(&d.replaced[x.replaced+i])
-		}
-		d.replaced = d.replaced[:x.replaced]
-	}
-	took, insns := max(was.stated, x.began)-x.began, x.self+x.insns
-	if x.detours == cap(o.detours) {
+	took, insns, o := max(was.stated, x.began)-x.began, x.insns, d.over
+	d.tellsOf(x.f, took, x.inside, insns)
+	at := int(x.detours)
+	if at == cap(o.detours) {
 		o.detours = append(o.detours, detour{})
 	}
-	o.detours = o.detours[:x.detours+1]
-	y := &o.detours[x.detours] // a literal would be made aside and copied
-	y.f, y.took, y.inside, y.insns, y.began, y.self = x.f, took, x.inside, insns, x.began, x.self
-	y.gone.took, y.gone.insns, y.deep = x.gone.took, x.gone.insns, x.deep+1
-	y.stamp, y.before, y.last = was.stamp, was.before, d.branch
-	if d.n--; d.n > 0 {
-		up := &d.frames[d.n-1]
-		up.insns += insns + x.gone.insns
-		up.inside += took + x.gone.took
+	o.detours = o.detours[:at+1]
+	y := &o.detours[at] // a literal would be made aside and copied
+	y.f, y.began, y.insns, y.gone, y.before, y.last, y.stamp, y.deep = x.f, x.began, insns, gone, was.before, last, was.stamp, x.deep+1
+	n := d.n - 1
+	if d.n = n; n > 0 {
+		up := &d.frames[(n-1)&(maxFrames-1)]
+		up.insns += insns + gone.insns
+		up.inside += took + gone.took
 		up.deep = max(up.deep, y.deep)
 	}
-	if d.n >= d.old {
-		d.left = append(d.left[:x.left], stretch{x.rest, x.at + 1})
+	if n >= d.old {
 		flow.MarkDetour(&d.list[x.at])
-	} else {
-		d.old, d.left = d.n, d.left[:0]
-		d.out.Ranges = d.out.Ranges[:x.at+1]
-		flow.MarkDetour(&d.out.Ranges[x.at])
-	}
-	d.rest = i
-}
-
-// tellsOf notes a call that ended in a detour.
-func (d *condenser) tellsOf(e *ended) {
-	if e.took != 0 {
-		d.over.timed = append(d.over.timed, *e)
+		d.list[x.at+1].Stamp = uint32(i)
 		return
 	}
-	f := e.f
+	d.old, d.rest = n, i
+	d.out.Ranges = d.out.Ranges[:x.at+1]
+	flow.MarkDetour(&d.out.Ranges[x.at])
+}
+
+// tellsReplaced notes the calls of replaced from n on, which ended in a detour.
+func (d *condenser) tellsReplaced(n int) (gone sum) {
+	for i := range d.replaced[n:] {
+		e := &d.replaced[n+i]
+		d.tellsOf(e.f, e.took, e.inside, e.insns)
+		gone.took += e.took
+		gone.insns += e.insns
+	}
+	d.replaced = d.replaced[:n]
+	return gone
+}
+
+// tellsOf notes a call of f that ended in a detour.
+func (d *condenser) tellsOf(f *function, took, inside, insns uint64) {
+	if took != 0 {
+		d.over.timed = append(d.over.timed, ended{f, took, inside, insns})
+		return
+	}
 	if f.folded.n == 0 {
 		d.met = append(d.met, f)
 	}
 	f.folded.n++
-	f.folded.insns += e.insns
+	f.folded.insns += insns
 }

@@ -170,14 +170,20 @@ type handTree struct {
 	detours            int
 }
 
-// takes gives batches to a tree of s: what a condenser leaves of them, in parts of so many ranges, or all.
-func takes(s *decoder.Session, list []*decoder.Batch, part int) (x handTree) {
+// takes gives batches to a tree of s: what a condenser leaves of them, in parts of so many ranges, or all. The
+// condenser had before before that.
+func takes(s *decoder.Session, before, list []*decoder.Batch, part int) (x handTree) {
 	tree, of := countingTree(s)
 	var take func(out, b *decoder.Batch)
 	if part > 0 {
 		take = tree.Condenser()
 	}
 	out := &decoder.Batch{}
+	for _, b := range before {
+		if take(out, b); b == nil {
+			out = &decoder.Batch{}
+		}
+	}
 	for _, b := range list {
 		switch {
 		case take == nil && b != nil:
@@ -220,10 +226,15 @@ func lendParts(tree *calls.Tree, b *decoder.Batch, part int) {
 	}
 }
 
-// compareHand returns how a tree's calls differ with condensed flow, "" if they don't.
-func (x *handMade) compareHand(s *decoder.Session, cuts uint64, part int) (string, int) {
+// compareHand returns how a tree's calls differ with condensed flow, "" if they don't. The condenser had the same
+// flow before, if it is to know its blocks.
+func (x *handMade) compareHand(s *decoder.Session, cuts uint64, part int, knows bool) (string, int) {
 	all := handBlocks{}
-	want, got := takes(s, x.batches(all, 0), 0), takes(s, x.batches(all, cuts), part)
+	var before []*decoder.Batch
+	if knows {
+		before = x.batches(all, 0)
+	}
+	want, got := takes(s, nil, x.batches(all, 0), 0), takes(s, before, x.batches(all, cuts), part)
 	if maps.Equal(want.of, got.of) && want.unmatched == got.unmatched && want.unwound == got.unwound {
 		return "", got.detours
 	}
@@ -263,7 +274,24 @@ var handCases = []handMade{
 	{name: "a return to another place", flow: "@100 m0c f0c g0r f2r m1."},
 	{name: "what is in doubt", flow: "@100 m0c f0? f1r m1c f0~ f1r m2c f0! f1r m3."},
 	{name: "another thread runs a while behind its record", flow: "@500 m0. @2000 m1. @3000 m1. @50000 m1c f0. @102000 f1. @103000 f1. @104000 f2r m2. s0.", threads: []uint64{0, 1000}},
+	{name: "a return to another place of a caller", flow: "@100 k0c m0j m3r k1c m0. m1c f0. f1r m3. m3r k2."},
+	{name: "a thunk that was jumped to calls", flow: "@100 k0c m0. m1j t0c g0. g1r t1. t1r k1."},
+	{name: "a return leads behind the caller, to a thunk", flow: "@100 g0c c0. c3c f0. f1r t0c h0. h1r t1. t1r g1."},
+	{name: "a thunk jumps into a function that calls", flow: "@100 m0c f0. f1c t0j g1c h0r g2r f2. f3r m1."},
+	{name: "what is in doubt, in a call", flow: "@100 k0c m0j m2j m3r k1c m0. m1c f0? f1r m2c g0~ g1r m3. m3r k2."},
+	{name: "parts of a call and of a return, in a call", flow: "@100 k0c m0j m1j m3r k1c m0. m1c f0. f1r m2. m1c- f0. f1r m2. m2c g0. g1r m3. m2c g0. g1r- m3. m3r k2."},
+	{name: "doubt in the midst of a call in a call", flow: "@100 k0c m0j m2j m3r k1c m0. m1c f0j f1j f2r m2. m1c f0. f1? f2r m2. m3r k2."},
+	{name: "a thunk is called and returns", flow: "@100 k0c m0j m3r k1c m0. m1c p0r1 m2. m3r k2."},
+	{name: "more calls one in another than a condenser follows", flow: "@100 k0c " + nested("m", 70) + "k1."},
+	{name: "calls one in another as the tree forgets outer ones", flow: "@100 k0c " + strings.Repeat("m0c ", 1000) + nested("g", 30) + "m1c f0r m2."},
+	{name: "a call returns in a later batch", flow: "@100 k0c m0. m1c f0. | f1. f2r m2. m3r k1."},
+	{name: "the second record of threads counts as long", flow: "@500 m0. @2000 m1. @102000 m1. @103000 m1c f0. @202000 f1. @203000 f2r m2. s0.", threads: []uint64{0, 1000, 101_500}},
 	{name: "time goes back", flow: "@200 m0c f0. @150 f1r m1c @220 g0r m2."},
+}
+
+// nested is n calls of a function, one in another, and their returns.
+func nested(f string, n int) string {
+	return strings.Repeat(f+"0c ", n-1) + f + "0j " + f + "3r " + strings.Repeat(f+"1j "+f+"3r ", n-1)
 }
 
 // Moments at which threads change, ns.
@@ -274,7 +302,7 @@ var (
 
 // TestDetours would catch a call that is told otherwise where the condenser takes it, or one around it,
 // out of the flow. The slow twin has all of the flow. Batches end behind different words, and the tree is
-// given what is left as one or in parts.
+// given what is left as one or in parts. The condenser knows the blocks from before, or not.
 func TestDetours(t *testing.T) {
 	for i := range handCases {
 		x := &handCases[i]
@@ -284,10 +312,11 @@ func TestDetours(t *testing.T) {
 			}
 			s := x.session(t)
 			for _, cuts := range []uint64{0, ^uint64(0), 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6} {
-				for _, part := range []int{1000, 1} {
-					d, detours := x.compareHand(s, cuts, part)
+				for i := range 4 {
+					part, knows := []int{1000, 1}[i%2], i > 1
+					d, detours := x.compareHand(s, cuts, part, knows)
 					if d != "" {
-						t.Errorf("%s, batches end as %b says, parts of %d: %s", x.flow, cuts, part, d)
+						t.Errorf("%s, batches end as %b says, parts of %d, blocks known %v: %s", x.flow, cuts, part, knows, d)
 					}
 					if detours < x.detours {
 						t.Errorf("%s: %d detours, want %d", x.flow, detours, x.detours)

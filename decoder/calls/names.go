@@ -18,6 +18,7 @@ type place struct {
 	simple bool
 	thunk  bool // the same of a thunk
 	steady bool // it is the kernel's, of the same name at any time
+	called bool // simple and steady
 }
 
 // part is what a block has of one more function.
@@ -84,6 +85,7 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
 	if y := c.machine.Symbols(); y != nil {
 		p.steady = c.machine.Kernel(b.Addr) && y.Steady(b.Addr)
+		p.called = p.simple && p.steady
 	}
 	return p
 }

@@ -111,7 +111,7 @@ func (c *cpu) resumes(addr uint64, p *place) {
 		switch {
 		case ok && in.Class == isa.Call && addr != was.left+uint64(in.Len):
 			c.calls(addr, p, was.left+uint64(in.Len))
-		case ok && in.Class == isa.Return:
+		case ok && in.Class == isa.Return, !ok && c.top.ret == addr: // as where arm64's kretprobes trap in place of a return
 			c.returns(addr, p)
 		default:
 			c.jumps(addr, p)

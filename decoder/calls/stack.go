@@ -225,7 +225,7 @@ func (c *cpu) end(how Way) {
 			up.Verdict = max(up.Verdict, call.Verdict)
 		}
 	}
-	if !call.hidden && c.OnEnd != nil {
+	if !call.hidden && !call.told && c.OnEnd != nil {
 		c.OnEnd(call)
 	}
 	if n > 0 {

@@ -19,7 +19,7 @@ import (
 // and at interrupts, and go on on any CPU. It says what lay on each thread's stack. The
 // kernel's records tell who comes, a little late.
 func TestCallsOfThreads(t *testing.T) {
-	first, n := seedsAsked(t)
+	first, n := seedsAsked(t, 1000)
 	var counted, sum, threads, unclear, moved, switches, whole, bad int
 	for seed := first; seed < first+n && bad <= 10; seed++ {
 		c := sim.DrawThreads(seed)
@@ -118,6 +118,13 @@ func watchThreads(t *testing.T, s *decoder.Session) (all map[int32][]seen, sure 
 			d.called[c.Sym]++
 		}
 		all[c.TID][c.Tag].Call = *c
+	}
+	tree.OnRestart = func() bool {
+		d.sure = true
+		clear(d.ran)
+		clear(d.called)
+		clear(all)
+		return true
 	}
 	if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, d); err != nil {
 		t.Fatal(err)

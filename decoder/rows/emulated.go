@@ -58,9 +58,9 @@ func emulatedBy(rec Recording, r *Row) (in isa.Insn, text []byte, ok bool) {
 // follows it.
 func covered(rec Recording, r *Row) []byte {
 	text := rec.Text()
+	dec, _ := rec.ISA()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
-		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
-			dec, _ := rec.ISA()
+		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && (len(p.Old) == 1 || dec.MaxLen() == len(p.Old)) {
 			b := make([]byte, dec.MaxLen())
 			return b[:rec.Code(b, 0, r.IP, event.Epoch(i))]
 		}

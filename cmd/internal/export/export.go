@@ -88,7 +88,7 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 	f.BoolVar(&j.ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
 	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
-	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path or its last part, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
 	file := f.String("vmlinux", "", "take the kernel's source lines, and in formats that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&j.per, "per", "", "in drcov, lcov and pcs: FILE is a directory with a file for each `THING`: cpu, tid or syscall")
 	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")

@@ -97,7 +97,7 @@ func (c *sourceCoverage) wanted(space uint32, addr, time uint64) bool {
 		return true
 	}
 	x := c.objects.at(space, addr, time)
-	return x != nil && (x.Name == c.j.object || x.File == c.j.object)
+	return x != nil && x.called(c.j.object)
 }
 
 // ran counts an instruction that was executed n times.

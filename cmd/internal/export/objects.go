@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -158,7 +159,7 @@ func (j *job) one() (*objects, *object, error) {
 	var best *object
 	var names []string
 	for _, x := range o.all() {
-		if best == nil && (j.object == "" || x.Name == j.object || x.File == j.object) {
+		if best == nil && (j.object == "" || x.called(j.object)) {
 			best = x
 			continue
 		}
@@ -174,6 +175,11 @@ func (j *job) one() (*objects, *object, error) {
 		j.host.Hint("give the file with --symfs DIR or --buildid-dir DIR")
 	}
 	return o, best, nil
+}
+
+// called reports whether name is x's: a path, or the last part of it.
+func (x *object) called(name string) bool {
+	return name == x.Name || name == x.File || name == path.Base(x.Name)
 }
 
 // noFile says why code is left out that no file holds.

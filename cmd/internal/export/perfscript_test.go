@@ -110,7 +110,7 @@ func (a perfAliases) like(x, y string) bool {
 func TestPerfScript(t *testing.T) {
 	data := perfRecordings(t)
 	names := []string{"kprobes", "ftrace", "tracepoints"}
-	for _, name := range names[:testsize.Of(t, 1, 2, len(names))] {
+	for _, name := range names[:testsize.Of(t, 1, len(names))] {
 		rec := filepath.Join(data, name, "perf.data")
 		aliases := readAliases(t, rec)
 		const fields = "cpu,ip,sym,symoff,addr,flags"

@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // printed is a Sink that keeps a hash of each range and note, in order: all that a sink can
@@ -91,8 +92,26 @@ func recordings(t *testing.T) map[string]decoder.Config {
 	}
 	add("kernel-pokes-*/*/perf.data", false)
 	add("coresight/snapshots/*", true)
-	add("pt-user/*/perf.data", false)
 	add("real-arm/perf_etm.data", false)
+	traces, _ := filepath.Glob(filepath.Join(data, "pt-user/*/cpu0.pt"))
+	for _, p := range traces {
+		dir := filepath.Dir(p)
+		list["pt-user/"+filepath.Base(dir)] = decoder.Config{
+			Raw: []decoder.RawTrace{{Protocol: decoder.IntelPT, Path: p}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94},
+		}
+	}
+	at := map[string]uint64{"a57": 0xffff800080010000, "max": 0xffff9ad86fe10000} // as the snapshots say
+	windows, _ := filepath.Glob(filepath.Join(data, "kernel-pokes-arm64/*-*/*/snapshot.ini"))
+	for _, p := range windows {
+		dir := filepath.Dir(p)
+		name, _ := filepath.Rel(data, dir)
+		kernel, _, _ := strings.Cut(filepath.Base(filepath.Dir(dir)), "-")
+		list[name] = decoder.Config{
+			Recording: dir, AllBuffers: true, NoLearn: true, Events: filepath.Join(dir, "../journal.jsonl"),
+			Code: []decoder.CodeFile{{Path: filepath.Join(data, "kernel-pokes-arm64/text", kernel+".bin"), Addr: at[kernel]}},
+		}
+	}
+	add("kernel-pokes-arm64/repro/snapshot", true)
 	return list
 }
 

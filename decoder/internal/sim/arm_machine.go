@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // machineArm is the machine of Arm's CPUs.
 type machineArm struct {
 	dialect
@@ -60,7 +62,11 @@ func (m *machineArm) finish() {
 	for _, c := range m.cpus {
 		told := c.u.stop(c.t)
 		out := c.u.result()
-		out.Insns = c.insns[:told]
+		out.Insns, out.Final = c.insns[:told], c.final()
+		if told < len(c.insns) {
+			out.Final = c.insns[told]
+		}
+		out.Entries = slices.DeleteFunc(c.entries, func(e Entry) bool { return e.At > told })
 		m.run.CPUs = append(m.run.CPUs, out)
 	}
 	m.run.End = m.image()
