@@ -68,11 +68,12 @@ type where struct {
 	at, outs, marks int
 	calls           []uint64
 	open            bool               // below calls there may be others
+	from            [4]uint64          // where exceptions came from last, the newest first
 	targets         [targetsBehind]int // instructions before the last stated targets, the oldest first
 }
 
 // targetsBehind is how many stated targets behind a claim the packets must agree with it. An address
-// that the flow reaches by itself counts for as many.
+// that the flow reaches by itself counts for as many. So does one that an exception came from, to which it returns.
 const targetsBehind = 4
 
 // follow goes along path, which begins at the event at off, and returns of how many of its
@@ -105,7 +106,11 @@ func (x *packetTwin) follow(path []uint64, off int64, gap *event.Gap, reads func
 		}
 		for o := m.behind; o >= first; o-- {
 			x.seen = map[[4]int]bool{}
-			x.walk(where{outs: o, marks: k + 1, calls: slices.Clone(x.calls), open: m.Kind != event.Sync && m.Kind != event.Overflow})
+			w := where{outs: o, marks: k + 1, calls: slices.Clone(x.calls), open: m.Kind != event.Sync && m.Kind != event.Overflow}
+			if m.Kind == event.Async {
+				w.from[0] = m.From
+			}
+			x.walk(w)
 			if x.agreed == len(path) {
 				return x.agreed
 			}
@@ -130,7 +135,8 @@ func (x *packetTwin) walk(w where) {
 			if y.marks == w.marks || y.outs != x.marks[y.marks-1].behind {
 				continue
 			}
-			if last := x.marks[y.marks-1].Kind; last == event.Target && y.marks == w.marks+1 {
+			last := &x.marks[y.marks-1]
+			if last.Kind == event.Target && y.marks == w.marks+1 && !slices.Contains(w.from[:], last.IP) {
 				copy(y.targets[:], y.targets[1:])
 				y.targets[targetsBehind-1] = y.at
 			} else {
@@ -313,6 +319,8 @@ func (x *packetTwin) leaves(w where, ip uint64) (ways []where) {
 		if m.Kind == event.AsyncDisable || !m.HasIP() {
 			return append(ways, x.resumes(w)...)
 		}
+		copy(w.from[1:], w.from[:])
+		w.from[0] = ip
 		if w.marks++; m.IP == x.path[w.at] {
 			ways = append(ways, w)
 		}

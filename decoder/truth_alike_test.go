@@ -43,7 +43,7 @@ func (w *alikeTwin) statedBy(packets *packetTwin) func(got []step, i int) bool {
 		return from + packets.follow(path, got[from].off, gap, func(k int, _ uint64) []isa.Insn {
 			var in isa.Insn
 			n := w.code(b[:], path[k], got[from+k].at)
-			if (x86.Decoder{}).Decode(&in, b[:n], path[k], isa.Mode64) != isa.OK {
+			if (x86.Decoder{}).Decode(&in, b[:n], path[k], got[from+k].mode) != isa.OK {
 				return nil
 			}
 			return []isa.Insn{in}

@@ -22,20 +22,51 @@ type damagedTruth struct {
 	trouble []string
 }
 
-// spoilRun changes n bytes of the traces of rs, which are the same ones.
+// spoilRun damages the traces of rs, which are the same ones, at n places. There a byte is another, a few
+// are missing, or a few come twice.
 func spoilRun(r *rand.Rand, n int, rs ...*sim.Run) (what string) {
 	for i := range rs[0].CPUs {
 		b := bytes.Clone(rs[0].CPUs[i].PT)
 		for range n {
-			at, by := r.IntN(len(b)), byte(1+r.IntN(255))
-			what += fmt.Sprintf(" cpu %d+%#x: %02x -> %02x", i, at, b[at], b[at]^by)
-			b[at] ^= by
+			at := r.IntN(len(b))
+			if r.IntN(2) == 0 {
+				by := byte(1 + r.IntN(255))
+				what += fmt.Sprintf(" cpu %d+%#x: %02x -> %02x", i, at, b[at], b[at]^by)
+				b[at] ^= by
+				continue
+			}
+			k := min(1+r.IntN(maxMoved), len(b)-at)
+			if r.IntN(2) == 0 {
+				what += fmt.Sprintf(" cpu %d+%#x: %d bytes are missing", i, at, k)
+				b = slices.Delete(b, at, at+k)
+				k = -k
+			} else {
+				what += fmt.Sprintf(" cpu %d+%#x: %d bytes twice", i, at, k)
+				b = slices.Insert(b, at, slices.Clone(b[at:at+k])...)
+			}
+			for _, x := range rs {
+				x.CPUs[i].Sent = moved(x.CPUs[i].Sent, int64(at), int64(k))
+			}
 		}
 		for _, x := range rs {
 			x.CPUs[i].PT = b
 		}
 	}
 	return what
+}
+
+// maxMoved is how many bytes of trace are missing at one place at most, or come twice.
+const maxMoved = 64
+
+// moved is list where what was sent from at on lies n bytes further on.
+func moved(list []sim.Sent, at, n int64) []sim.Sent {
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].Off >= at {
+			list[i].Off = max(at, list[i].Off+n)
+		}
+	}
+	return list
 }
 
 // troubles lists the offsets of what is wrong in the packets of st, which tell of all machines.

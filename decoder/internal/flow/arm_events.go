@@ -45,6 +45,7 @@ func (x *executor) interrupted(t *thread, e *event.Event) status {
 	}
 	t.confirmed()
 	t.stack.Clear()
+	t.came = interrupted{}
 	t.bits, t.n, t.fresh, t.on, t.lost = 0, 0, false, false, false
 	t.use()
 	return moved

@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // confirms reports whether e, whose address the flow of t has reached, confirms the
 // flow. It does if t came there by itself: past a branch whose way an outcome told,
@@ -23,6 +27,22 @@ func (b *Block) rare() bool { return b.lead&place == toFar }
 // which is not yet executed. Straight on from an address that the trace stated it comes there
 // whatever led to that address.
 func (x *executor) far(t *thread, b *Block) bool { return b.rare() && x.out.decided(t) }
+
+// interrupted is where the exceptions came from that the trace stated last, the newest first.
+type interrupted [4]uint64
+
+// from records that one came from ip.
+func (x *interrupted) from(ip uint64) {
+	copy(x[1:], x[:])
+	x[0] = ip
+}
+
+// comesBack reports whether b, which is rare, leads on to e as such instructions do. That is from the kernel to a
+// program or the reverse, or back to where an exception came from. A flow that strays into the code behind an
+// entry comes to a return from an exception soon, but hardly to the right place.
+func (x *interrupted) comesBack(c *reader, b *Block, e *event.Event) bool {
+	return c.isKernel(e.IP) != c.isKernel(b.Addr) || slices.Contains(x[:], e.IP)
+}
 
 // resumesAt returns where tracing goes on if what b's last instruction called, which is
 // not traced, comes back; 0: it calls nothing.

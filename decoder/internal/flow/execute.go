@@ -210,6 +210,9 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
 		x.land(t, e)
 		t.lost = false
+		if e.Kind == event.Async {
+			t.came.from(e.From)
+		}
 		if e.Detail == event.DetailException {
 			x.out.noteOf(t, NoteEvent, e, e.From)
 		}
@@ -254,6 +257,7 @@ func (x *executor) land(t *thread, e *event.Event) {
 	}
 	if e.Kind == event.Sync || e.Kind == event.Overflow {
 		t.stack.Clear()
+		t.came = interrupted{}
 	}
 	x.goTo(t, e.IP, e)
 	t.on = e.HasIP()
@@ -300,6 +304,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		}
 		if e.Kind == event.Sync {
 			t.stack.Clear()
+			t.came = interrupted{}
 		} else {
 			x.out.noteOf(t, NoteEvent, e, e.IP)
 			if e.Detail == event.DetailPTWrite {
@@ -311,6 +316,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
+		t.came.from(e.From)
 		x.confirmIf(sure, t)
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
@@ -427,7 +433,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		guess = true
 		x.out.doubted(t, nil) // by the manual it would contradict the code
 	}
-	x.confirmIf(far && targets(e) && !t.doubt && t.n == 0, t)
+	x.confirmIf(far && targets(e) && !t.doubt && t.n == 0 && t.came.comesBack(&x.code, b, e), t)
 	t.push(b)
 	if t.odd(&x.events, b, e, x.out.wait.told) {
 		x.takeBack(t, b, e)

@@ -24,6 +24,7 @@ func (x *executor) resync(t *thread, why event.Reason) {
 	}
 	t.bits, t.n, t.held, t.on, t.lost, t.expect = 0, 0, 0, false, true, 0
 	t.stack.Forget()
+	t.came = interrupted{}
 	for ; e != nil; e = x.events.at(t.q) {
 		g.End = e.End
 		if t.stays(e) {

@@ -25,6 +25,7 @@ type thread struct {
 	evidence
 
 	stack  ReturnStack
+	came   interrupted
 	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 	early  int    // targets ahead within which it matters that one came too early; 0: none did
@@ -51,6 +52,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
+	t.came = interrupted{}
 	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.left, t.vain, t.seen, t.strays, t.fresh = nil, 0, false, Certain, 0, 0, 0, 0, 0, 0, false, false
 }
 
