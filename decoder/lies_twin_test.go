@@ -31,28 +31,31 @@ func syncsOf(st *Stream) (list []int64) {
 
 // steps is instructions [from, to) of what was executed in code c.
 func (x *executed) steps(c *code, from, to int) []passage {
-	list := make([]passage, 0, to-from)
-	k := sort.Search(len(x.at), func(i int) bool { return x.at[i].from > from }) - 1
-	for n := from; n < min(to, len(x.ips)); n++ {
-		for k+1 < len(x.at) && x.at[k+1].from <= n {
-			k++
-		}
+	start := func(k int) int { return x.at[k].from }
+	return stepsOf(from, min(to, len(x.ips)), len(x.at), start, func(n, k int) passage {
 		sync := k > 0 && x.at[k].from == n && countBetween(x.syncs, x.at[k-1].off+1, x.at[k].off+1) > 0
-		list = append(list, passage{x.ips[n], x.times[max(k, 0)], c, sync})
-	}
-	return list
+		return passage{x.ips[n], x.times[max(k, 0)], c, sync}
+	})
 }
 
 // steps is instructions [from, to) of p.
 func (p *printed) steps(from, to int) []passage {
-	list := make([]passage, 0, to-from)
-	k := sort.Search(len(p.parts), func(i int) bool { return p.parts[i].from > from }) - 1
-	for n := from; n < min(to, len(p.ips)); n++ {
-		for k+1 < len(p.parts) && p.parts[k+1].from <= n {
+	start := func(k int) int { return p.parts[k].from }
+	return stepsOf(from, min(to, len(p.ips)), len(p.parts), start, func(n, k int) passage {
+		sync := k > 0 && p.parts[k].from == n && countBetween(p.syncs, p.parts[k-1].off+1, p.parts[k].off+1) > 0
+		return passage{p.ips[n], p.parts[k].time, p.parts[k].code, sync}
+	})
+}
+
+// stepsOf is instructions [from, to) of what comes in parts: each with its number and that of its part, which start
+// tells apart.
+func stepsOf(from, to, parts int, start func(part int) int, step func(n, part int) passage) (list []passage) {
+	k := sort.Search(parts, func(i int) bool { return start(i) > from }) - 1
+	for n := from; n < to; n++ {
+		for k+1 < parts && start(k+1) <= n {
 			k++
 		}
-		sync := k > 0 && p.parts[k].from == n && countBetween(p.syncs, p.parts[k-1].off+1, p.parts[k].off+1) > 0
-		list = append(list, passage{p.ips[n], p.parts[k].time, p.parts[k].code, sync})
+		list = append(list, step(n, k))
 	}
 	return list
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -142,8 +141,8 @@ func TestTruthDamaged(t *testing.T) {
 		all.trouble = append(all.trouble, parts[i].trouble...)
 	}
 	slices.Sort(all.trouble)
-	if len(all.trouble) > 0 {
-		t.Error(strings.Join(all.trouble, "\n"))
+	for _, x := range all.trouble {
+		t.Error(x)
 	}
 	t.Logf("%d machines: %d instructions, %d claims, %d ambiguous, %d gaps, settled %s %%; %d wrong, and %d that the packets state",
 		all.runs, all.insns, all.claims, all.ambiguous, all.gaps, share(all.settled, all.insns), all.wrong[byNobody], all.alike)

@@ -19,8 +19,8 @@ import (
 // and at interrupts, and go on on any CPU. It says what lay on each thread's stack. The
 // kernel's records tell who comes, a little late.
 func TestCallsOfThreads(t *testing.T) {
-	first, n := seedsAsked(t, 1000)
 	var counted, sum, threads, unclear, moved, switches, whole, bad int
+	first, n := seedsAsked(t, 1000)
 	for seed := first; seed < first+n && bad <= 10; seed++ {
 		c := sim.DrawThreads(seed)
 		r := sim.Simulate(c)
