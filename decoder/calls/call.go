@@ -15,6 +15,7 @@ type function struct {
 	leadsOn  bool // a thunk
 	callsOn  bool // a trampoline: it calls for the function that called it
 	inner    bool // what a compiler moved out of another function
+	slots    bool // slots of probes: it is nobody's first instruction
 	switches bool // it leaves another thread's stack behind
 	key      functionKey
 	own      *function // a condenser's: the Tree's own, of which only that asks

@@ -67,8 +67,8 @@ func (t *Tree) own(f *function) *function {
 	if f.own == nil {
 		if f.own = t.found[f.key]; f.own == nil {
 			f.own = &function{
-				lo: f.lo, unnamed: f.unnamed, leadsOn: f.leadsOn, callsOn: f.callsOn, inner: f.inner, switches: f.switches, key: f.key,
-				Sym: f.Sym, File: f.File, Addr: f.Addr, Function: len(t.found),
+				lo: f.lo, unnamed: f.unnamed, leadsOn: f.leadsOn, callsOn: f.callsOn, inner: f.inner, slots: f.slots, switches: f.switches,
+				key: f.key, Sym: f.Sym, File: f.File, Addr: f.Addr, Function: len(t.found),
 			}
 			t.found[f.key] = f.own
 		}

@@ -26,6 +26,8 @@
 //     the call that they serve. Package rows knows their names.
 //   - Trampolines of ftrace and BPF are folded as well. What they call is a call of the function
 //     that is traced.
+//   - Slots of probes are no functions. What runs there, as the instruction that a probe
+//     stands in place of, is the call's of the function that has the probe.
 //   - Without symbols a function is what a call leads to.
 //
 // A thread has two stacks: its program's and the kernel's, which each entry from user space

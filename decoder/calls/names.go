@@ -137,7 +137,7 @@ func (c *cpu) at(space uint32, addr uint64) place {
 		if space == 0 && sym != "" {
 			here := rows.Place{Sym: sym}
 			f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
-			f.switches = c.switches != "" && sym == c.switches
+			f.switches, f.slots = c.switches != "" && sym == c.switches, here.InSlot()
 			f.inner = strings.HasSuffix(sym, ".cold")
 		} else {
 			f.leadsOn = strings.HasSuffix(sym, "@plt")
@@ -145,7 +145,7 @@ func (c *cpu) at(space uint32, addr uint64) place {
 		}
 		c.found[k] = f
 	}
-	return place{function: f, first: f.Addr == addr && !f.unnamed}
+	return place{function: f, first: f.Addr == addr && !f.unnamed && !f.slots}
 }
 
 // switchName names the function in which a kernel takes another thread's stack, "" where

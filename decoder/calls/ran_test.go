@@ -18,7 +18,7 @@ import (
 var textAt = map[string]uint64{"a57": 0xffff800080010000, "max": 0xffff9ad86fe10000}
 
 // TestCallsOfRecordings would catch calls that are left out or made up, and entries from
-// user space that are not at depth 0. For each function of real recordings it compares with
+// user space that are not at depth 0, and slots of probes that are functions. For each function of real recordings it compares with
 // how often the CPUs executed its first instruction. A breakpoint exception at it counts
 // as well: the instruction that it stands for did not retire there.
 func TestCallsOfRecordings(t *testing.T) {
@@ -46,6 +46,9 @@ func TestCallsOfRecordings(t *testing.T) {
 		called, entries := map[uint64]uint64{}, 0
 		tree := &calls.Tree{Session: s}
 		tree.OnBegin = func(c *calls.Call) {
+			if up := c.Caller; up != nil && up.How != calls.Unseen && (&rows.Place{Sym: up.Sym}).InSlot() {
+				t.Errorf("%s: %s is called from %s, which is no function", name, c.Sym, up.Sym)
+			}
 			if c.How == calls.FromUser {
 				if entries++; c.Depth != 0 {
 					t.Errorf("%s: %s is entered from user space at depth %d", name, c.Sym, c.Depth)
@@ -68,7 +71,7 @@ func TestCallsOfRecordings(t *testing.T) {
 		functions := 0
 		for _, ip := range slices.Sorted(maps.Keys(ran)) {
 			y, off, ok := s.Symbols().Lookup(ip, 0)
-			if here := (&rows.Place{Sym: y.Name}); !ok || off != 0 || called[ip] == 0 && (here.LeadsOn() || here.CallsOn()) {
+			if here := (&rows.Place{Sym: y.Name}); !ok || off != 0 || called[ip] == 0 && (here.LeadsOn() || here.CallsOn() || here.InSlot()) {
 				continue
 			}
 			if functions++; called[ip] != ran[ip] {

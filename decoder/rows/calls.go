@@ -88,7 +88,7 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	n := &l.m.names
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
-	enters := n.entry(&r)
+	enters := l.m.enters(&r)
 	thunk := enters && !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn) && !n.takesStack(&r)
 	if quiet := !enters || thunk; n.Lasting(&r, k.Target) {
 		*q = quietJump{k, !quiet}
@@ -290,7 +290,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 	case TransferTraceStart:
 		return t.started(m, r), true
 	case TransferJump:
-		entered := m.names.entry(r)
+		entered := m.enters(r)
 		return s.jumps(entered && m.lists(r)), entered
 	}
 	return 0, false
@@ -361,6 +361,15 @@ func (t *taskCalls) started(m *Maker, r *Row) int {
 	return s.depth()
 }
 
+// enters reports whether the jump r enters a function. With thunks, slots of probes count.
+func (m *Maker) enters(r *Row) bool {
+	n := &m.names
+	if m.o.Thunks && r.HasAddr && n.inKernel(r, r.Addr, inSlot) && !n.inKernel(r, r.IP, inSlot) {
+		return true
+	}
+	return n.entry(r)
+}
+
 // entry reports whether the branch r enters a function: its destination is the
 // first address of a symbol, or in another one than the branch.
 func (n *Names) entry(r *Row) bool {
@@ -369,7 +378,7 @@ func (n *Names) entry(r *Row) bool {
 	}
 	to := n.At(r, r.Addr)
 	if to.Known && to.Sym != "" && to.Off == 0 {
-		return true
+		return !to.InSlot() || !n.machine(r).Kernel(r.Addr)
 	}
 	if r.Transfer != TransferCall {
 		return false

@@ -51,7 +51,7 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	case TransferTraceStart:
 		return *d, true
 	case TransferJump:
-		return *d - 1, names.entry(r)
+		return *d - 1, m.enters(r)
 	}
 	return 0, false
 }

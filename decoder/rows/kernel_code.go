@@ -59,6 +59,16 @@ func callsOn(sym string) bool {
 	return slices.ContainsFunc(trampolines, func(prefix string) bool { return strings.HasPrefix(sym, prefix) })
 }
 
+// slotPages are the names of pages that hold slots of probes: copies of instructions, to be
+// stepped, and detours to handlers (kernel/kprobes.c, KPROBE_INSN_PAGE_SYM).
+var slotPages = []string{"kprobe_insn_page", "kprobe_optinsn_page"}
+
+// InSlot reports whether p lies in a slot of a probe. What runs there belongs to the function
+// that has the probe.
+func (p *Place) InSlot() bool { return inSlot(p.Sym) }
+
+func inSlot(sym string) bool { return sym == slotPages[0] || sym == slotPages[1] }
+
 // switches reports whether the kernel's symbols say where it takes another thread's stack.
 func (n *Names) switches(r *Row) bool {
 	rec := n.machine(r)
@@ -91,5 +101,5 @@ func (n *Names) takesStack(r *Row) bool {
 func (n *Names) fromUser(r *Row) bool {
 	const lowerEL = 0x400 // bytes
 	p := n.At(r, r.Addr)
-	return p.Sym != "" && p.Off == 0 || p.Sym == "vectors" && p.Off >= lowerEL
+	return p.Sym != "" && p.Off == 0 && !p.InSlot() || p.Sym == "vectors" && p.Off >= lowerEL
 }

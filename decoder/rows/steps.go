@@ -96,7 +96,9 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64) step {
 	if s.does <= stepNothing {
 		return s
 	}
-	s.enters = m.names.entry(&r)
+	if s.enters = m.names.entry(&r); r.Transfer == TransferJump {
+		s.enters = m.enters(&r)
+	}
 	switch {
 	case s.enters && m.names.takesStack(&r):
 		s.does = stepAsRow
