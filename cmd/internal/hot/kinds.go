@@ -12,9 +12,31 @@ import (
 // address renders an address as objects have it.
 func address(a uint64) string { return fmt.Sprintf("0x%x", a) }
 
-// functionKey names a function. A name stands for several where files have static ones.
+// functionKey names a function. Static functions of several source files may have one name, so
+// it also says where a function lies. What has no name is one function for each file.
 type functionKey struct {
 	sym, file string
+	space     uint32 // of code that no file holds
+	at        uint64 // in a program's file, or the kernel's address
+}
+
+// keyOf returns the key of the function that p is of, at a time, ns. Processes may map a file at
+// different addresses.
+func keyOf(s *decoder.Session, space uint32, p *counts.Piece, time uint64) functionKey {
+	k := functionKey{sym: p.Sym, file: p.File}
+	if p.Sym == "" {
+		return k
+	}
+	k.at = p.Addr - p.Off
+	if s.Kernel(p.Addr) {
+		return k
+	}
+	if o, ok := s.Object(space, p.Addr, time); ok {
+		k.at -= o.Start
+	} else {
+		k.space = space
+	}
+	return k
 }
 
 // functions returns an entry for each function.
@@ -37,12 +59,13 @@ func (l *list) functionsByCPU() (all []*entry) {
 func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*entry {
 	by := map[functionKey]*entry{}
 	var pieces []counts.Piece
-	names := l.namesOf(g.Guest)
+	s := l.machine(g.Guest)
+	names := l.namesOf(s)
 	for _, r := range t.Ranges() {
 		pieces = names.Pieces(pieces[:0], &r)
 		for i := range pieces {
 			p := &pieces[i]
-			k := functionKey{p.Sym, p.File}
+			k := keyOf(s, r.Block.Space, p, r.Seen)
 			e := by[k]
 			if e == nil {
 				e = &entry{Type: "function", Guest: g.Guest, Sym: p.Sym, File: p.File, addr: p.Addr - p.Off}
@@ -68,16 +91,24 @@ func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*ent
 	return all
 }
 
-// namesOf returns the names of the code of a machine.
-func (l *list) namesOf(guest int32) *counts.Names {
+// machine returns the session of a guest, or of the machine itself: 0.
+func (l *list) machine(guest int32) *decoder.Session {
 	if guest != 0 {
 		for _, g := range decoder.Guests(l.s) {
 			if g.Meta().Guest == guest {
-				return counts.NewNames(g)
+				return g
 			}
 		}
 	}
-	return l.names
+	return l.s
+}
+
+// namesOf returns the names of the code of a machine.
+func (l *list) namesOf(s *decoder.Session) *counts.Names {
+	if s == l.s {
+		return l.names
+	}
+	return counts.NewNames(s)
 }
 
 // epochs renders the moments for which code holds.
@@ -94,7 +125,7 @@ func epochs(s event.Span) []int64 {
 // blocks returns an entry for each block, and for each that ran in part.
 func (l *list) blocks() (all []*entry) {
 	for _, g := range l.counter.Guests() {
-		names := l.namesOf(g)
+		names := l.namesOf(l.machine(g))
 		for _, r := range l.counter.All(g).Ranges() {
 			p := names.At(r.Block.Space, r.Block.Addr, r.Seen)
 			n := uint64(r.Insns)
@@ -114,7 +145,7 @@ func (l *list) blocks() (all []*entry) {
 // edges returns an entry for each edge.
 func (l *list) edges() (all []*entry) {
 	for _, g := range l.counter.Guests() {
-		names := l.namesOf(g)
+		names := l.namesOf(l.machine(g))
 		for _, x := range l.counter.All(g).Edges() {
 			from := names.At(x.From.Space, x.From.LastIP(), x.Seen)
 			to := names.At(x.From.Space, x.To, x.Seen)
