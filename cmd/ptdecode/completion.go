@@ -19,6 +19,9 @@ func complete(c *cobra.Command, flag string, values ...string) {
 // the recording.
 func (a *app) completeFilters(root *cobra.Command) {
 	for _, c := range root.Commands() {
+		if c.Name() == "calls" {
+			c.ValidArgsFunction = a.completeFunction
+		}
 		for _, flag := range filter.All {
 			if c.Flags().Lookup(flag) == nil {
 				continue
@@ -27,20 +30,33 @@ func (a *app) completeFilters(root *cobra.Command) {
 				if list := filter.Constant(flag); list != nil {
 					return list, cobra.ShellCompDirectiveNoFileComp
 				}
-				a.ui.quiet = true
-				cfg, err := a.open.decoderConfig(args)
-				if err != nil || cfg.Recording == "-" {
-					return nil, cobra.ShellCompDirectiveNoFileComp
-				}
-				s, err := decoder.Open(cfg)
-				if err != nil {
-					return nil, cobra.ShellCompDirectiveNoFileComp
-				}
-				defer s.Close()
-				return filter.Complete(s, flag, begun), cobra.ShellCompDirectiveNoFileComp
+				return a.completeBy(args, flag, begun), cobra.ShellCompDirectiveNoFileComp
 			})
 		}
 	}
+}
+
+// completeBy completes a value of a filter by what is in the recording that args name.
+func (a *app) completeBy(args []string, flag, begun string) []string {
+	a.ui.quiet = true
+	cfg, err := a.open.decoderConfig(args)
+	if err != nil || cfg.Recording == "-" {
+		return nil
+	}
+	s, err := decoder.Open(cfg)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	return filter.Complete(s, flag, begun)
+}
+
+// completeFunction completes the argument FUNC behind REC.
+func (a *app) completeFunction(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return a.completeBy(args, "sym", begun), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeFields completes the last of the fields that -F names.

@@ -215,7 +215,10 @@ func (o *flowFlags) doubts(a *app, n *output.Counter, p *output.Options) {
 }
 
 // flowFilters renders the filters of a call of flow. They may leave no row.
-func flowFilters(c *cobra.Command) string { return given(c, filter.All[4:]...) }
+func flowFilters(c *cobra.Command) string {
+	names := slices.DeleteFunc(slices.Clone(filter.All[4:]), func(name string) bool { return name == "first" })
+	return given(c, names...)
+}
 
 // which returns the hint on how to see which instructions are ambiguous.
 func (o *flowFlags) which(p *output.Options) string {

@@ -32,6 +32,14 @@ func (b *madeBy) flags(f *pflag.FlagSet) {
 	f.BoolVar(&b.traced, "traced", false, "only changes of code that the trace came by")
 }
 
+// kindNames returns the names of all kinds of changes.
+func kindNames() (list []string) {
+	for k := kcore.KindUnknown; k.String() != "?"; k++ {
+		list = append(list, k.String())
+	}
+	return list
+}
+
 // pokeFilter says which pokes and traps to print.
 type pokeFilter struct {
 	flags       filter.Flags   // time, addresses, functions

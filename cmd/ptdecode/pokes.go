@@ -25,7 +25,11 @@ type pokesFlags struct {
 	noFlow  bool
 	learned bool
 	asJSON  bool
+	first   int // 0: all
 }
+
+// enough reports whether so many are all that were asked for.
+func (o *pokesFlags) enough(printed int) bool { return o.first > 0 && printed == o.first }
 
 // newPokesCmd is the verb that prints the changes to the code.
 func newPokesCmd(a *app) *cobra.Command {
@@ -80,6 +84,8 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
+	complete(c, "kind", kindNames()...)
+	f.IntVar(&o.first, "first", 0, "only the first `N` changes; with --traps, exceptions")
 	return c
 }
 
@@ -87,6 +93,9 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	p, err := o.filter()
 	if err != nil {
 		return err
+	}
+	if o.first < 0 || c.Flags().Changed("first") && o.first == 0 {
+		return usagef("--first %d: need 1 or more", o.first)
 	}
 	if o.traps && o.noFlow {
 		return usagef("--traps come from the flow: --no-flow does not go with it")
@@ -169,6 +178,9 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		if o.by.traced && len(crossings[k.Index]) == 0 {
 			continue
 		}
+		if o.enough(printed) {
+			break
+		}
 		printed++
 		if o.asJSON {
 			err = printJSON(w, story.New(s, &k, crossings[k.Index]))
@@ -214,6 +226,9 @@ func (a *app) stories(c *cobra.Command, w io.Writer, s *decoder.Session, p *poke
 	for _, k := range list {
 		if o.by.traced && len(k.CPUs) == 0 {
 			continue
+		}
+		if o.enough(printed) {
+			break
 		}
 		switch {
 		case o.asJSON:
@@ -320,6 +335,9 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		sym := symbolAt(s, t.IP, time)
 		if !p.wants(t.IP, 1, time, sym) || !p.wantsTrap(t.Poke) {
 			continue
+		}
+		if o.enough(printed) {
+			break
 		}
 		printed++
 		if o.asJSON {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func New(h *host.Host) *cobra.Command {
 		Short: "say how often functions were called, and how long the calls took",
 		Long: `Decode a recording and say of each function how often it was called and how long
 that took: all calls, without callees, the median, the 99th percentile, the longest.
-With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
+With FUNC, a name or 0xADDRESS, only of that function, with a histogram. It may stand alone.
 
 The time of a call goes from its first to its last instruction. It has callees,
 interrupts and the time that its thread did not run in it. The column self is
@@ -94,11 +95,34 @@ lists single calls, with what to type to see what ran in each.`,
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
 	filters := h.Filters(c)
 	o.share = h.Share(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, both(c, args)) }
 	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return c
+}
+
+// both returns the arguments with REC, "" where FUNC stands alone.
+func both(c *cobra.Command, args []string) []string {
+	if len(args) == 1 && isFunction(c, args[0]) {
+		return []string{"", args[0]}
+	}
+	return args
+}
+
+// isFunction reports whether the only argument is FUNC: there is no such file, and something to
+// read without it.
+func isFunction(c *cobra.Command, arg string) bool {
+	if _, err := os.Stat(arg); err == nil || arg == "-" || strings.ContainsAny(arg, `/\`) {
+		return false
+	}
+	for _, part := range []string{"pt", "etm", "text", "kcore", "events"} {
+		if f := c.Flags().Lookup(part); f != nil && f.Changed {
+			return true
+		}
+	}
+	_, err := os.Stat("perf.data")
+	return err == nil
 }
 
 // groupings are the values of --by, orders those of --sort.
@@ -213,6 +237,9 @@ func plural(n uint64) string {
 func (o *options) named(args []string) (rec []string, err error) {
 	if len(args) == 2 {
 		o.only, args = args[1], args[:1]
+	}
+	if len(args) > 0 && args[0] == "" {
+		args = nil
 	}
 	if len(args) > 0 {
 		o.rec = args[0]

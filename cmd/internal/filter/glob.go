@@ -79,7 +79,7 @@ func nearest(name string, names iter.Seq[string], n int) (near []string) {
 	names(func(c string) bool {
 		d := distance(strings.ToLower(name), strings.ToLower(c), most)
 		part := len(name) >= 3 && strings.Contains(c, name)
-		if d > most && !part || seen[c] {
+		if d > most && !part || seen[c] || c == "" {
 			return true
 		}
 		seen[c] = true

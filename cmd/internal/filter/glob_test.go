@@ -34,7 +34,7 @@ func TestFits(t *testing.T) {
 
 // TestNearest would catch a typo that finds nothing, and names that are nothing like it.
 func TestNearest(t *testing.T) {
-	names := slices.Values([]string{"vfs_read", "vfs_readv", "vfs_write", "schedule", "__schedule", "swapper", "sh", "vfs_read"})
+	names := slices.Values([]string{"vfs_read", "vfs_readv", "vfs_write", "schedule", "__schedule", "swapper", "sh", "", "vfs_read"})
 	for name, want := range map[string][]string{
 		"vfs_reed": {"vfs_read", "vfs_readv"},
 		"VFS_READ": {"vfs_read", "vfs_readv"},
@@ -43,6 +43,7 @@ func TestNearest(t *testing.T) {
 		"chedul":   {"schedule", "__schedule"},
 		"edul":     {"__schedule", "schedule"},
 		"xyz":      nil,
+		"s":        {"sh"},
 	} {
 		if got := nearest(name, names, 2); !slices.Equal(got, want) {
 			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
