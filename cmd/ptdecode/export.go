@@ -26,7 +26,7 @@ func newCallsCmd(a *app) *cobra.Command { return calls.New(a.host()) }
 
 // host returns what verbs in packages of their own need of a.
 func (a *app) host() *host.Host {
-	p := shard.Process{Joined: a.joined, Out: outNow{a}, Whole: a.whole, Decode: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
+	p := shard.Process{Joined: a.joined, Out: outNow{a}, Whole: a.whole, Contradicted: a.learnsNothing, Decode: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
 		defer a.ui.done()
 		return deliver(ctx, s, q, sink)
 	}}

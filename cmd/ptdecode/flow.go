@@ -165,7 +165,11 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 		return err
 	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
-	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
+	contradicted := false
+	opts.Hint = func(g *event.Gap) string {
+		contradicted = contradicted || g.Reason.Contradicts()
+		return report.GapHint(s, g)
+	}
 	tell := o.watch(a, s, &q)
 	n, err := o.write(c.Context(), s, q, part, a.out, opts)
 	if err != nil {
@@ -190,6 +194,9 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	}
 	for _, h := range n.Hints {
 		a.ui.hint("%s", h)
+	}
+	if part != nil && contradicted {
+		a.learnsNothing()
 	}
 	return a.whole(s, n.Gaps)
 }

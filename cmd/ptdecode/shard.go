@@ -10,6 +10,13 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 )
 
+// learnsNothing says what to do where trace and code contradict each other in a shard's part.
+func (a *app) learnsNothing() {
+	if !a.open.noLearn && a.open.learned == "" {
+		a.ui.hint("a shard learns nothing of the code: write what pokes --learned -o jsonl says to a file, and give it to all shards with --learned")
+	}
+}
+
 // newMergeCmd is the verb that joins what shards wrote.
 func newMergeCmd(a *app) *cobra.Command {
 	return shard.NewMerge(map[string]shard.Joiner{

@@ -18,6 +18,8 @@ type Process struct {
 	Decode func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error
 	// Whole makes the exit code of the gaps met and of damage.
 	Whole func(s *decoder.Session, gaps uint64) error
+	// Contradicted is told that trace and code contradict each other in a shard's part.
+	Contradicted func()
 }
 
 // Share gives c the flags of a verb whose work can be shared out. What it returns writes the

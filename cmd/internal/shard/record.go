@@ -31,13 +31,14 @@ const (
 
 // recorder writes flow to a part. It is a Sink of the flow in order.
 type recorder struct {
-	zip     *zstd.Encoder
-	out     []byte
-	numbers map[*decoder.Block]uint32
-	tips    []following // by block
-	last    []uint32    // by stream: the block before
-	stamps  []decoder.Stamp
-	gaps    uint64
+	zip          *zstd.Encoder
+	out          []byte
+	numbers      map[*decoder.Block]uint32
+	tips         []following // by block
+	last         []uint32    // by stream: the block before
+	stamps       []decoder.Stamp
+	gaps         uint64
+	contradicted bool // by the trace: the code is another one than what ran
 }
 
 // following is the numbers of the blocks that followed one lately, the newest first.
@@ -78,6 +79,7 @@ func (r *recorder) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		if b.Notes[i].Kind == decoder.NoteGap {
 			r.gaps++
+			r.contradicted = r.contradicted || b.Notes[i].Gap.Reason.Contradicts()
 		}
 		r.put(uint64(b.Notes[i].At - at))
 		at = b.Notes[i].At

@@ -82,7 +82,10 @@ func (f *Flags) writeFlow(c *cobra.Command, args []string, s *decoder.Session, q
 	if err = errors.Join(err, e); err == nil {
 		err = as.Decode(c.Context(), s, q, r)
 	}
-	return true, r.gaps, p.Close(err)
+	if err = p.Close(err); err == nil && r.contradicted {
+		as.Contradicted()
+	}
+	return true, r.gaps, err
 }
 
 // Joined is the parts of one call, which are joined.
