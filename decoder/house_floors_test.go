@@ -149,6 +149,7 @@ var rooms = map[string]room{
 	"cmd/internal/items":       {floor: 5, beside: []string{"decoder/calls"}},
 	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/items", "cmd/internal/story", "decoder/report"}},
 	"cmd/internal/spread":      {floor: 0},
+	"cmd/internal/source":      {floor: 0},
 	"cmd/internal/flame":       {floor: 0},
 	"cmd/internal/chromium":    {floor: 0, testOnly: true},
 	"cmd/internal/protofields": {floor: 0, testOnly: true, modules: []string{"google.golang.org/protobuf"}},

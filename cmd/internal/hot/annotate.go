@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/source"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -28,6 +30,7 @@ type insn struct {
 	span event.Span // epochs as of which it was executed, all together
 	mode isa.Mode
 	off  uint64 // from the function's start
+	seen uint64 // about when it was first executed, ns
 	time float64
 	pads bool // it did not run, and does nothing or cannot be executed
 }
@@ -57,16 +60,22 @@ func (l *list) annotated() error {
 		keys = keys[:n-1]
 	}
 	var entries []*entry
+	var files source.Files
 	for i, k := range keys {
 		x := all[k]
 		if n := l.counter.Traps[k.addr]; n > 0 && (i == 0 || keys[i-1].addr != k.addr) {
 			entries = append(entries, &entry{Type: "trap", Sym: l.o.annotate, Off: x.off, Addr: address(k.addr), Executions: n})
 		}
-		entries = append(entries, &entry{
+		e := &entry{
 			Type: "instruction", Sym: l.o.annotate, Off: x.off, Addr: address(k.addr), addr: k.addr, Bytes: hex.EncodeToString([]byte(k.bytes)),
 			Disasm: l.disassembled(k, x), Executions: x.N, Instructions: x.N, Ambiguous: x.Ambiguous, AmbiguousI: x.Ambiguous,
 			Epochs: epochs(x.span), Time: x.time,
-		})
+		}
+		if frames := l.s.Lines(k.space, k.addr, x.seen); len(frames) > 0 {
+			e.File, e.Line = frames[0].File, frames[0].Line
+			e.Source = files.Line(e.File, e.Line)
+		}
+		entries = append(entries, e)
 	}
 	if l.o.format == "jsonl" {
 		return l.objects(entries)
@@ -84,7 +93,7 @@ func (l *list) executed(all map[insnKey]*insn, r *counts.Range, p *counts.Piece)
 		k := insnKey{b.Space, a, string(buf[:have])}
 		x := all[k]
 		if x == nil {
-			x = &insn{mode: b.Mode, span: b.Span, off: p.Off + a - p.Addr}
+			x = &insn{mode: b.Mode, span: b.Span, off: p.Off + a - p.Addr, seen: r.Seen}
 			all[k] = x
 		}
 		x.N, x.Ambiguous = x.N+r.N, x.Ambiguous+r.Ambiguous
@@ -147,7 +156,13 @@ func (l *list) listing(all []*entry) error {
 		fmt.Fprintf(l.w, " %14s", "time s")
 	}
 	fmt.Fprintf(l.w, "  %s\n", l.o.annotate)
+	at := sourceLine{}
 	for i, e := range all {
+		if of := (sourceLine{e.File, e.Line}); e.Type != "trap" && of != at {
+			if at = of; e.File != "" {
+				l.sourceOf(e)
+			}
+		}
 		if e.Type == "trap" {
 			fmt.Fprintf(l.w, "%12d %9s  %s +0x%-4x a breakpoint was taken\n", e.Executions, "-", e.Addr, e.Off)
 			continue
@@ -172,6 +187,16 @@ func (l *list) listing(all []*entry) error {
 		l.folded(at, col, e.Disasm, what)
 	}
 	return nil
+}
+
+// sourceOf prints the source line that e and what follows were made of, as far as it fits.
+func (l *list) sourceOf(e *entry) {
+	const col = 24
+	line := []rune(fmt.Sprintf("%s:%d  %s", filepath.Base(e.File), e.Line, e.Source))
+	if len(line) > screen-col {
+		line = append(line[:screen-col-3], []rune("...")...)
+	}
+	fmt.Fprintf(l.w, "%*s%s\n", col, "", strings.TrimRight(string(line), " "))
 }
 
 // screen is how many columns lines have that can be broken.

@@ -29,7 +29,8 @@ line was executed as often as that instruction of it which was executed most.
 
 Nothing is sampled: these are all executions that the trace tells of. Those that the
 trace does not settle have a column of their own. Code that was changed has a line
-for each of its versions, at --by block and --annotate.
+for each of its versions, at --by block and --annotate. --annotate also has the lines of
+the source, where DWARF tells them and the file is on this machine.
 
 --sort time has the time, too. What passes between two times that the trace tells is
 shared among the instructions between them, so it is as good as these are dense.
@@ -182,6 +183,7 @@ type entry struct {
 	Off          uint64  `json:"off,omitempty"`
 	File         string  `json:"file,omitempty"`
 	Line         int     `json:"line,omitempty"`
+	Source       string  `json:"source,omitempty"` // of an instruction: what that line says, if the file is here
 	Addr         string  `json:"addr"`
 	End          string  `json:"end,omitempty"`
 	To           string  `json:"to,omitempty"`

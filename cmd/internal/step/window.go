@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/source"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -37,7 +38,7 @@ type window struct {
 	last   bool           // nothing lies behind
 	most   int            // items to read at once
 	front  int            // items put in front since the window began
-	files  sources        // where their lines are shown
+	files  source.Files   // where their lines are shown
 	read   int            // items decoded, for tests: also those that were had already
 }
 
