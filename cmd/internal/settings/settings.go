@@ -40,7 +40,10 @@ verb comes before what is said of all.
 Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC.`
 
 // value is a default and where it comes from.
-type value struct{ text, from string }
+type value struct {
+	text, from string
+	alone      bool // of one verb alone
+}
 
 // Settings is what the file says.
 type Settings struct {
@@ -87,7 +90,7 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 		if !ok {
 			return nil, &decoder.CallError{What: fmt.Sprintf("%s:%d: %q: need FLAG = VALUE", path, n, line)}
 		}
-		s.values[strings.TrimSpace(key)] = value{strings.Trim(strings.TrimSpace(text), `"`), fmt.Sprintf("%s:%d", path, n)}
+		s.values[strings.TrimSpace(key)] = value{text: strings.Trim(strings.TrimSpace(text), `"`), from: fmt.Sprintf("%s:%d", path, n)}
 	}
 	return s, nil
 }
@@ -117,17 +120,18 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err erro
 
 // of returns the default of a verb's flag; ok is false if nothing sets one.
 func (s *Settings) of(verb, flag string) (v value, ok bool) {
-	for _, name := range []string{"PTDECODE_" + verb + "_" + flag, "PTDECODE_" + flag} {
+	for i, name := range []string{"PTDECODE_" + verb + "_" + flag, "PTDECODE_" + flag} {
 		name = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		if name == "PTDECODE_CONFIG" {
 			continue
 		}
 		if text, ok := s.env(name); ok {
-			return value{text, name}, true
+			return value{text, name, i == 0}, true
 		}
 	}
-	for _, key := range []string{verb + "." + flag, flag} {
+	for i, key := range []string{verb + "." + flag, flag} {
 		if v, ok := s.values[key]; ok {
+			v.alone = i == 0
 			return v, true
 		}
 	}
@@ -165,7 +169,11 @@ func (s *Settings) Now(root *cobra.Command) string {
 		for _, fs := range []*pflag.FlagSet{root.PersistentFlags(), c.Flags()} {
 			fs.VisitAll(func(f *pflag.Flag) {
 				v, ok := s.of(c.Name(), f.Name)
-				line := fmt.Sprintf("  %s = %s   (%s)\n", f.Name, v.text, v.from)
+				name := f.Name
+				if v.alone {
+					name = c.Name() + "." + name
+				}
+				line := fmt.Sprintf("  %s = %s   (%s)\n", name, v.text, v.from)
 				if ok && !seen[line] {
 					seen[line] = true
 					b.WriteString(line)
