@@ -8,7 +8,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // Stop is where a stepper stands: an instruction that was executed, with the code around
@@ -174,7 +173,7 @@ func (c *cursor) code(p *Stop, x *item, at event.Epoch) {
 			off = int(x.block.Addr - from) // counted from the block: the function has data in it
 			continue
 		}
-		line, size := c.insn(buf[off:n], a, x.block.Mode, t)
+		line, size := c.insn(x.block.Space, buf[off:n], a, x.block.Mode, t)
 		l := Line{Addr: hex16(a), Bytes: fmt.Sprintf("%x", buf[off:off+size]), Insn: line, Here: a == here}
 		l.Src, _ = c.source(x.block.Space, a, t)
 		l.Poked = x.block.Space == 0 && len(c.s.Text().Between(a, size, 0, event.MaxEpoch, nil)) > 0
@@ -207,12 +206,12 @@ func begins(x *item, a uint64) bool {
 	return false
 }
 
-// insn disassembles the instruction at the front of text, and returns its length.
-func (c *cursor) insn(text []byte, addr uint64, m isa.Mode, t uint64) (string, int) {
+// insn disassembles the instruction of space at the front of text, and returns its length. Its
+// target is named as of t, ns.
+func (c *cursor) insn(space uint32, text []byte, addr uint64, m isa.Mode, t uint64) (string, int) {
 	set, mode := c.s.ISA()
 	if m == mode {
-		line, n := report.Insn(c.s, text, addr, t)
-		return line, n
+		m = c.s.ModeAt(addr)
 	}
 	var in isa.Insn
 	n := 1
@@ -223,7 +222,13 @@ func (c *cursor) insn(text []byte, addr uint64, m isa.Mode, t uint64) (string, i
 	default:
 		n = int(in.Len)
 	}
-	return c.s.Format(text[:n], addr, m, func(uint64) (string, uint64) { return "", 0 }), n
+	return c.s.Format(text[:n], addr, m, func(a uint64) (string, uint64) {
+		sym, off, _, ok := c.s.Symbol(space, a, t)
+		if !ok || sym == "" {
+			return "", 0
+		}
+		return sym, a - off
+	}), n
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
