@@ -11,9 +11,9 @@ import "slices"
 // what it judges. What was printed before anything was learned follows the code as it was
 // then, and what was printed behind that the code that was learned.
 //
-// Where it did not come back for sure, they may meet in what is ambiguous behind. There both are at one
-// place, with the same told so far, and the same on the trace unit's stack. Or both go on to the end of the
-// trace, and no address is stated behind that.
+// Where it did not come back for sure, they may meet in what is ambiguous behind, or where that ends. There both
+// are at one place, with the same told so far, and the same on the trace unit's stack. Or both go on to the end of
+// the trace, and no address is stated behind that.
 func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	if u.since == nil || u.since.executed < 1 || u.until != nil && u.until.executed < u.since.executed {
 		return false
@@ -52,25 +52,42 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 			return true
 		}
 	}
-	if u.to >= len(p.ips) || !p.goesOn(u.to) {
-		return false
-	}
+	places := p.meetings(u)
 	var told []uint64
-	for b := from.executed; b < min(from.executed+maxAstray, len(x.ips)-1); b++ {
+	for b := from.executed; len(places) > 0 && b < min(from.executed+maxAstray, len(x.ips)-1); b++ {
 		more, ok := truth.tells(x.steps(c, b-1, b+1))
 		if !ok {
 			return false
 		}
 		told = append(told, more...)
-		if x.ips[b] == p.ips[u.to] {
+		for _, to := range places {
+			if x.ips[b] != p.ips[to] {
+				continue
+			}
 			y := claim.clone()
 			y.meets = &truth.calls
-			if *y.left = maxVersions; y.follows(p.steps(from.printed-1, u.to+1), told) {
+			if *y.left = maxVersions; y.follows(p.steps(from.printed-1, to+1), told) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// meetings lists the instructions at which what is printed may meet what was executed behind u: the one behind u,
+// and where what is ambiguous begins or ends, up to the next gap.
+func (p *printed) meetings(u untruth) (list []int) {
+	const most = 16
+	if u.to >= len(p.ips) || !p.goesOn(u.to) {
+		return nil
+	}
+	list = []int{u.to}
+	for k := u.part + 1; k < len(p.parts) && len(list) < most && p.parts[k].gap == nil && p.parts[k].from < u.to+maxAstray; k++ {
+		if at := p.parts[k].from; at > u.to && at < len(p.ips) && p.parts[k].ambiguous != p.parts[k-1].ambiguous {
+			list = append(list, at)
+		}
+	}
+	return list
 }
 
 // maxAstray bounds how far it is looked for where two flows meet, instructions.

@@ -52,7 +52,7 @@ func judgePath(c *code, ips ...uint64) (path []passage) {
 // judging returns a twin of a stream of Intel PT.
 func judging() *slowTwin {
 	left := maxVersions
-	return &slowTwin{d: x86.Decoder{}, m: isa.Mode64, compressed: true, passed: map[int]bool{}, left: &left}
+	return &slowTwin{d: x86.Decoder{}, m: isa.Mode64, compressed: true, keeps: isa.MaxStack, passed: map[int]bool{}, left: &left}
 }
 
 // TestTwinForward would catch a judge that excuses code which goes back: a site that was
@@ -245,5 +245,47 @@ func TestTwinMeets(t *testing.T) {
 		if got := twin.follows(path, nil); got != x.want {
 			t.Errorf("calls %x: follows %v, want %v", x.calls, got, x.want)
 		}
+	}
+}
+
+// TestTwinByOutcome would catch a judge that does not know what units of Arm tell of a branch to the newest return
+// address: its outcome alone. Any other goes to an address that is told, and takes none off.
+func TestTwinByOutcome(t *testing.T) {
+	const inner, outer, elsewhere = judgeSite + 8, judgeSite + 4, judgeSite + 0x40
+	twin := &slowTwin{byOutcome: true, keeps: 2, passed: map[int]bool{}, waypoints: isa.Set(isa.Call, isa.Return, isa.JumpInd)}
+	call := version{in: isa.Insn{Class: isa.Call, Len: 4, Target: elsewhere}}
+	back := version{in: isa.Insn{Class: isa.Return, Len: 4}}
+	jump := version{in: isa.Insn{Class: isa.JumpInd, Len: 4}}
+	for _, x := range []struct {
+		name     string
+		r        *version
+		ip, next uint64
+		want     []uint64
+	}{
+		{"a call that falls off at the third", &call, judgeSite - 4, elsewhere, []uint64{1}},
+		{"the outer call", &call, judgeSite, elsewhere, []uint64{1}},
+		{"the inner call", &call, judgeSite + 4, elsewhere, []uint64{1}},
+		{"a jump to elsewhere", &jump, elsewhere, outer, []uint64{2, outer}},
+		{"a jump to the newest", &jump, elsewhere, inner, []uint64{1}},
+		{"a return to the next one", &back, elsewhere, outer, []uint64{1}},
+		{"a return to what fell off", &back, elsewhere, judgeSite, []uint64{2, judgeSite}},
+	} {
+		if got := twin.step(x.r, x.ip, x.next); !slices.Equal(got, x.want) {
+			t.Errorf("%s: %x is told, want %x", x.name, got, x.want)
+		}
+	}
+}
+
+// TestMeetings would catch a judge that does not look for where flows meet behind what is ambiguous, as in cases 4 and
+// 78 of dropped/ftrace, or that looks behind a gap.
+func TestMeetings(t *testing.T) {
+	p := &printed{ips: make([]uint64, 100), parts: []part{
+		{place: place{from: 0}}, {place: place{from: 20}, ambiguous: true}, {place: place{from: 30}}, {place: place{from: 40}}, {place: place{from: 50}, ambiguous: true}, {place: place{from: 60}}, {place: place{from: 70}, gap: &event.Gap{}}, {place: place{from: 70}}, {place: place{from: 80}, ambiguous: true},
+	}}
+	if got, want := p.meetings(untruth{part: 0, to: 10}), []int{10, 20, 30, 50, 60}; !slices.Equal(got, want) {
+		t.Errorf("meetings at %d, want %d", got, want)
+	}
+	if got := p.meetings(untruth{part: 5, to: 70}); got != nil {
+		t.Errorf("meetings at %d, right before a gap", got)
 	}
 }

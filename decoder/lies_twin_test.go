@@ -60,10 +60,6 @@ func stepsOf(from, to, parts int, start func(part int) int, step func(n, part in
 	return list
 }
 
-// maxCalls is how many return addresses a trace unit keeps (Intel SDM, volume 3C, "Indirect
-// Transfer Compression for Returns").
-const maxCalls = 64
-
 // maxVersions is how many ways to read instructions a twin tries for one row. A row of more
 // is not alike.
 const maxVersions = 1 << 16
@@ -74,6 +70,8 @@ type slowTwin struct {
 	m          isa.Mode
 	waypoints  isa.ClassSet
 	compressed bool
+	byOutcome  bool         // an indirect branch to the newest return address is told by its outcome alone
+	keeps      int          // return addresses at most
 	calls      []uint64     // return addresses that the trace unit keeps, the newest last
 	code       *code        // that was read last
 	passed     map[int]bool // pokes of it whose new code, or newer one, was read
@@ -84,9 +82,18 @@ type slowTwin struct {
 // twinOf returns the twin of stream i of s.
 func twinOf(s *Session, i int) *slowTwin {
 	st, left := s.Streams()[i], maxVersions
-	return &slowTwin{d: s.instructions(st), m: st.FirstMode(isa.ModeUnknown), waypoints: st.Rules().Waypoints,
-		compressed: st.Rules().Returns == isa.ReturnsCompressed, passed: map[int]bool{}, left: &left}
+	rules := st.Rules()
+	x := &slowTwin{d: s.instructions(st), m: st.FirstMode(isa.ModeUnknown), waypoints: rules.Waypoints, keeps: isa.MaxStack,
+		compressed: rules.Returns == isa.ReturnsCompressed, byOutcome: rules.Returns == isa.ReturnsByOutcome, passed: map[int]bool{}, left: &left}
+	if x.byOutcome {
+		x.keeps = armKeeps
+	}
+	return x
 }
+
+// armKeeps is how many return addresses the units of the recordings keep that keep any. An analyser keeps more. Of
+// all numbers this one comes nearest to how many targets the packets of a57-jump/coarse-rs state.
+const armKeeps = 8
 
 // clone returns a twin that goes on where x is, by itself.
 func (x *slowTwin) clone() *slowTwin {
@@ -270,7 +277,8 @@ func startsWith(want, told []uint64) bool {
 
 // step is what the trace tells of the instruction r at ip, which the flow left for next. It
 // tells a bit of a branch that has an outcome, and the address behind one whose target the
-// code does not say. Where returns are compressed, one that goes behind its call has a bit.
+// code does not say. Where returns are compressed, one that goes behind its call has a bit. Where units of Arm
+// keep return addresses, one that goes to the newest has nothing but its outcome (Arm DDI0487, "Return stack").
 func (x *slowTwin) step(r *version, ip, next uint64) (told []uint64) {
 	for _, i := range r.passed {
 		x.passed[i] = true
@@ -289,13 +297,18 @@ func (x *slowTwin) step(r *version, ip, next uint64) (told []uint64) {
 	}
 	switch in.Class {
 	case isa.Call, isa.CallInd:
-		if x.compressed && (in.Class == isa.CallInd || in.Target != fall) {
-			if x.calls = append(x.calls, fall); len(x.calls) > maxCalls {
+		if x.byOutcome || x.compressed && (in.Class == isa.CallInd || in.Target != fall) {
+			if x.calls = append(x.calls, fall); len(x.calls) > x.keeps {
 				x.calls = x.calls[1:]
 			}
 		}
-	case isa.Return:
-		if n := len(x.calls) - 1; n >= 0 {
+	case isa.Return, isa.JumpInd:
+		n := len(x.calls) - 1
+		if x.byOutcome && n >= 0 && x.calls[n] == next { // only then it is taken off
+			x.calls = x.calls[:n]
+			return []uint64{1}
+		}
+		if x.compressed && in.Class == isa.Return && n >= 0 {
 			top := x.calls[n]
 			if x.calls = x.calls[:n]; top == next {
 				return append(told, 1)

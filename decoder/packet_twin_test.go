@@ -233,7 +233,7 @@ func (x *packetTwin) to(w where, in *isa.Insn, ip, next uint64) (ways []where) {
 	}
 	push := func() {
 		w.calls = append(slices.Clip(w.calls), fall)
-		if len(w.calls) > maxCalls {
+		if len(w.calls) > isa.MaxStack {
 			w.calls = w.calls[1:]
 		}
 	}
