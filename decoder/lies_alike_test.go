@@ -74,8 +74,8 @@ func (o *original) agrees(s *Session, i int, p *printed, u untruth) bool {
 	return false
 }
 
-// meetings lists the instructions at which what is printed may meet what was executed behind u: the one behind u,
-// and where what is ambiguous begins or ends, up to the next gap.
+// meetings lists the instructions at which what is printed may meet what was executed behind u. They are the one
+// behind u, and those where what is ambiguous begins or ends, up to the next gap.
 func (p *printed) meetings(u untruth) (list []int) {
 	const most = 16
 	if u.to >= len(p.ips) || !p.goesOn(u.to) {
