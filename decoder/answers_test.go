@@ -31,10 +31,13 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		s, twin := learner{opened(t, o.config)}, learner{opened(t, o.config)}
-		s.learned.watch = trials.Watched(&learn.Decider{Rivals: [][]learn.Held{ideas}})
+		twin.learned.answers = new(trials.Answers) // no room
 		pass := func(s learner, list []learn.Held) (all []learn.Visit, work int64) {
 			t.Helper()
 			s.learned.passed = passed{} // it remembers the last one
+			if s.Session == twin.Session {
+				s.learned.answers = new(trials.Answers) // no room
+			}
 			before := s.decoded.Load()
 			met, err := s.pass(t.Context(), list, 2, math.MaxInt)
 			if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
-	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
@@ -24,7 +23,8 @@ type code struct {
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
 	confirmed func([]flow.Range, []flow.Stamp) error
-	asks      *trials.Code // of a decoding to learn from: what each job is asked; nil: nothing
+	watched   bool         // of a decoding to learn from: what of it is read is noted
+	reader    *boot.Reader // of what was learned; nil: nothing was
 	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
 	rough     bool         // the code is another one throughout
 }
@@ -82,7 +82,8 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 		n, span := c.text.Fetch(dst, 0, addr, end)
 		return n == len(dst) && span == event.EveryEpoch
 	}
-	c.either = boot.NewEither(list, &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: fetch, Steady: steady})
+	c.reader = &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: fetch, Steady: steady}
+	c.either = boot.NewEither(list, c.reader)
 	return c, nil
 }
 

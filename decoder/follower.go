@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -25,12 +26,15 @@ type follower struct {
 	buf    []byte                          // of the segment, where it is read from a file
 	off    int64                           // of buf
 	tell   func(*flow.Contradiction) error // nil: nobody asks
-	watch  *flow.Watch                     // nil: the code has no places to watch
+	marks  flow.Marks                      // of a trial
+	watch  *flow.Watch                     // nil: nobody asks what code is read
+	asks   *trials.Asking                  // what segments told before; nil: nobody asks
+	told   []*flow.Batch                   // of the segment; nil: it has to be walked
 }
 
 // newFollower returns a follower of st that reads c.
 func newFollower(s *Session, c *code, st *stream.Stream) *follower {
-	f := &follower{s: s, code: c, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
+	f := &follower{s: s, code: c, st: st, seen: map[uint64]int32{}}
 	cfg := s.walk
 	cfg.ISA, cfg.Rules = s.instructions(st), st.Rules()
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
@@ -48,9 +52,12 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 		}
 		return nil
 	}
-	if c.asks != nil && len(c.asks.Watch) > 0 {
-		f.watch = &flow.Watch{Places: c.asks.Watch}
+	if c.watched {
+		f.watch = new(flow.Watch)
 		cfg.Watch = f.watch
+		if c.confirmed != nil {
+			cfg.Marks = &f.marks
+		}
 	}
 	f.walker = flow.NewWalker(c.reads(), c.caches[s.reading(st)], cfg)
 	return f
@@ -136,34 +143,23 @@ type lender interface {
 	Into(buf *[]byte, off, n int64) []byte
 }
 
-// tellGaps gives gaps of stream i out.
-func tellGaps(i int, list []event.Gap, out flow.Sink) error {
-	if len(list) == 0 {
-		return nil
-	}
-	b := flow.Batch{Stream: i}
-	for _, g := range list {
-		b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, IP: g.IP, Gap: g})
-	}
-	return out.Flow(&b)
-}
-
 // begin returns what decodes the segment, from its begin on.
 func (f *follower) begin() (d stream.Decoder) {
-	if d = f.dec; f.near {
-		d = f.ahead
+	at := &f.dec
+	if f.near {
+		at = &f.ahead
 	}
+	if *at == nil {
+		*at = f.st.Decoder(f.near)
+	}
+	d = *at
 	d.Reset(f.seg)
 	return d
 }
 
-// segment decodes segment i of j and gives its flow to out, with the gaps before
-// it, and behind the last.
-func (f *follower) segment(j *job, i int, out flow.Sink) error {
+// place has f be at segment i of j.
+func (f *follower) place(j *job, i int) {
 	f.seg = j.segs[i]
-	if err := tellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out); err != nil {
-		return err
-	}
 	poked := f.code.pokedDuring(f.seg.Time)
 	if poked {
 		f.seg.Time = f.st.TimeOf(f.seg)
@@ -173,8 +169,31 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 		clear(f.seen)
 	}
 	f.near = j.bounds || poked || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time))
-	done := f.fetch(j)
+}
+
+// walk walks the segment.
+func (f *follower) walk(out flow.Sink) error {
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
+	return f.walker.Run(f.begin(), out)
+}
+
+// watched walks segment i of j, gives what its walker gives to out, and notes what code it reads.
+func (f *follower) watched(j *job, i int, out flow.Sink) error {
+	f.place(j, i)
+	defer f.fetch(j)()
+	f.watch.Clear()
+	return f.walk(f.watch.Sink(out))
+}
+
+// segment decodes segment i of j and gives its flow to out, with the gaps before
+// it, and behind the last.
+func (f *follower) segment(j *job, i int, out flow.Sink) error {
+	f.place(j, i)
+	err := flow.TellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out)
+	if err != nil {
+		return err
+	}
+	done := f.fetch(j)
 	to := f.s.rec.Doubts.Sink(out)
 	if spaces := f.s.rec.Processes.Spaces; spaces.Makes() {
 		to = repair.Mark(to, func(r *flow.Range, at event.Time) bool { return spaces.Unmade(r.Block.Space, r.Block.Addr, at) })
@@ -185,13 +204,14 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if f.code.either != nil {
 		to = f.code.either.Doubts(to, f.again)
 	}
-	if f.watch != nil {
-		to = f.watch.Sink(to)
+	if f.told != nil {
+		err = trials.Retell(f.told, &f.s.spare, to)
+	} else {
+		err = f.walk(to)
 	}
-	err := f.walker.Run(f.begin(), to)
 	done()
 	if err != nil || !f.seg.Last {
 		return err
 	}
-	return tellGaps(f.st.Index, f.st.GapsBehind(&f.seg), out)
+	return flow.TellGaps(f.st.Index, f.st.GapsBehind(&f.seg), out)
 }

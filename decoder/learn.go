@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
@@ -19,17 +20,19 @@ type learner struct{ *Session }
 
 // learned is what a session has learned of its code. It learns once.
 type learned struct {
-	mu    sync.Mutex
-	done  bool
-	tries int   // of ideas
-	whole int   // decodings of all of the recording
-	room  int64 // bytes of trace that may still be decoded to try ideas
+	mu         sync.Mutex
+	done       bool
+	tries      int               // of ideas
+	switches   uint64            // where the kernel goes on with another task (learn.Source.Switch)
+	approaches trials.Approaches // of visits at which ideas are tried
+	room       int64             // bytes of trace that may still be decoded to try ideas
 
 	caches  map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
 	blocks  *trials.Blocks          // in caches
 	passed  passed
-	answers trials.Answers // of decodings of all of the recording
-	watch   []flow.Place   // that such a decoding watches
+	whole   int             // decodings of all of the recording
+	first   *decoding       // the first of these with what was learned; nil: there was none
+	answers *trials.Answers // of decodings to learn from
 }
 
 // passed is the last decoding of all of the recording that came to its end (learner.pass).
@@ -37,6 +40,12 @@ type passed struct {
 	code    *code // nil: there was none
 	met     *learn.Gathered
 	running chan *scratch // of its run
+}
+
+// decoding is one of all of the recording.
+type decoding struct {
+	code *code
+	asks *trials.Code
 }
 
 // errEnough ends a decoding that has met more contradictions than need be known.
@@ -49,8 +58,8 @@ const defaultPasses = 3
 // throughout. Nothing can be learned then, and little is certain.
 var errRough = errors.New("decoder: the code is another one throughout")
 
-// leastRoom is how much trace is decoded to try ideas, bytes, besides as much as there is.
-const leastRoom = 1 << 18
+// leastRoom is how much trace may be decoded to try ideas, bytes, where there is less.
+const leastRoom = 1 << 16
 
 // sampleJobs is of how many jobs one is decoded to find contradictions before anything
 // is learned.
@@ -69,17 +78,21 @@ func (s learner) mayLearn() bool {
 func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	s.learned.mu.Lock()
 	defer s.learned.mu.Unlock()
-	r.running = nil
+	r.running, r.told = nil, nil
 	if s.learned.done || s.cfg.NoLearn || s.boot != nil {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	s.learned.room = leastRoom + s.size()
+	s.learned.room = max(leastRoom, s.size())
 	s.blocks()
+	r.told = s.learned.answers
 	defer func() {
-		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers, s.learned.watch = nil, nil, passed{}, trials.Answers{}, nil
+		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
+		s.learned.approaches.Leave()
+		s.learned.first = nil
 	}()
 	g := s.source(c).Generator()
+	s.learned.switches = s.source(c).Switch()
 	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	met, err := s.suppose(ctx, c, d, r)
@@ -128,15 +141,14 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			some.Add(&r.doubt[i])
 		}
 		before := s.decoded.Load()
-		s.learned.watch = trials.Watched(d)
 		own := *c
 		own.caches = s.learned.caches
 		s.learned.blocks.Lift()
-		insns, _, err := s.contradictions(ctx, &own, r.q.Jobs, every, math.MaxInt, &some)
+		run, err := s.contradictions(ctx, &own, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
 			return 0, err
 		}
-		if some.Dense(insns) {
+		if some.Dense(int(run.asks.Insns.Load())) {
 			return 0, errRough
 		}
 		all := s.decoded.Load()-before > s.size()*3/4
@@ -156,7 +168,6 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		all, err := s.pass(ctx, list, r.q.Jobs, most)
 		return all.Len(), err
 	}
-	s.learned.watch = trials.Watched(d)
 	err = d.Settle(c.journal, met, left)
 	d.Place(s.source(c), nil)
 	return met, err
@@ -171,7 +182,6 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 		passes = defaultPasses
 	}
 	for n := 0; n < passes && len(d.Held) > 0; n++ {
-		s.learned.watch = trials.Watched(d)
 		all, err := s.pass(ctx, d.Held, jobs, math.MaxInt)
 		if err != nil {
 			return nil, 0, err
@@ -203,18 +213,21 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 		return cmp.Or(p.met, all), err
 	}
 	s.read(next, s.code.Load())
-	_, running, err := s.contradictions(ctx, next, jobs, 1, most, all)
+	r, err := s.contradictions(ctx, next, jobs, 1, most, all)
 	if err == errEnough {
 		return all, nil
 	}
-	s.learned.passed = passed{next, all, running}
+	s.learned.passed = passed{next, all, r.running}
+	if s.learned.first == nil {
+		s.learned.first = &decoding{next, r.asks.Code}
+	}
 	return all, err
 }
 
-// blocks returns the blocks that are read to learn.
+// blocks returns the blocks that are read to learn. Where there are none yet, nothing is kept of what segments told.
 func (s learner) blocks() *trials.Blocks {
 	if s.learned.blocks == nil {
-		s.learned.caches = s.newCaches()
+		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: toldShare(memoryOf(&s.cfg))}
 		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
 	}
 	return s.learned.blocks
@@ -236,26 +249,26 @@ func (s learner) read(c, base *code) (shared bool) {
 func (p *passed) is(c *code) bool { return p.code != nil && p.code.text.Text == c.text.Text }
 
 // contradictions decodes each so many one of all jobs with c, and adds where trace and code
-// contradict each other. It returns how many instructions of the kernel there were, and the run's
-// scratch. The error is errEnough where there are more than most.
-func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most int, to *learn.Gathered) (insns int, running chan *scratch, err error) {
-	r := s.newRun(Query{Jobs: jobs})
+// contradict each other. It returns the run. The error is errEnough where there are more than most.
+func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most int, to *learn.Gathered) (r *run, err error) {
+	r = s.newRun(Query{Jobs: jobs})
 	plain := *c
 	plain.either = nil // what it leaves in doubt contradicts nothing
-	if every == 1 {
+	if plain.watched = true; every == 1 {
 		s.learned.whole++
-		plain.asks, r.answers = &trials.Code{Watch: s.learned.watch, Learned: c.learned}, &s.learned.answers
 	}
 	r.code, r.every = &plain, every
+	r.ask(s.learned.answers)
+	if w := s.learned.first; w != nil && c.reader != nil {
+		r.asks.Bears, r.asks.Of = boot.NewTwin(w.code.learned, c.learned, w.code.reader, c.reader).Bears, w.asks
+	}
 	r.gather = func(v *learn.Visit) error {
 		if to.Add(v); to.Len() > most {
 			return errEnough
 		}
 		return nil
 	}
-	var n trials.Insns
-	err = r.flow(ctx, &n)
-	return int(n), r.running, err
+	return r, r.flow(ctx, new(trials.Insns))
 }
 
 // size returns how much trace there is, bytes.

@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -91,8 +92,9 @@ func TestLearnNot(t *testing.T) {
 	}
 }
 
-// TestLearnPass would catch a decoding of all of the recording that is made again for the same code, or
-// one that goes on where too many contradictions were met. It counts bytes that were decoded.
+// TestLearnPass would catch a decoding of all of the recording that is made again for the same code, or for
+// code that few segments read. It would also catch one that goes on where too many contradictions were met. It counts
+// bytes that were decoded.
 func TestLearnPass(t *testing.T) {
 	s := learner{opened(t, lateConfigs(t)["late"])}
 	flowed(t, s.Session, prints{})
@@ -108,13 +110,14 @@ func TestLearnPass(t *testing.T) {
 	}
 	right := []learn.Held{{Idea: learn.Idea{Addr: l.Addr, Code: l.Code, Was: l.Had, Why: l.Why}}}
 	all, whole := pass(nil, math.MaxInt)
-	if met, work := pass(right, math.MaxInt); all == 0 || met != 0 || work != whole || whole != s.size() {
+	if met, work := pass(right, math.MaxInt); all == 0 || met != 0 || work == 0 || work > whole/2 || whole != s.size() {
 		t.Errorf("%d contradictions, with the right code %d; decoded %d and %d bytes, there are %d", all, met, whole, work, s.size())
 	}
 	right[0].At = append(right[0].At, event.Time{}) // another visit speaks for it
 	if met, work := pass(right, math.MaxInt); met != 0 || work != 0 {
 		t.Errorf("the same code again: %d contradictions, decoded %d bytes", met, work)
 	}
+	s.learned.answers = new(trials.Answers) // nobody told anything
 	if met, work := pass(nil, 0); met != 1 || work > whole/2 {
 		t.Errorf("no contradiction is wanted: met %d, decoded %d bytes of %d", met, work, whole)
 	}

@@ -40,6 +40,10 @@ func (r *run) learning(ctx context.Context, sink flow.Sink) error {
 		}
 		next.goOn(r)
 	}
+	if r.told != nil && !r.q.Bounds && !r.q.Reverse && !next.code.rough {
+		next.ask(r.told)
+	}
+	r.told = nil
 	next.running = cmp.Or(r.running, next.running)
 	return next.flow(ctx, sink)
 }

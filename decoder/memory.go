@@ -50,6 +50,9 @@ func segmentShare(memory int64, streams int) int64 {
 // namesShare is what tables of names may take: those of programs' files.
 func namesShare(memory int64) int64 { return memory / 16 }
 
+// toldShare is what may be kept of flow that was decoded to learn, bytes.
+func toldShare(memory int64) int64 { return memory * 3 / 8 }
+
 // unconfirmedShare is what a walker may hold back, flow.Config.MaxUnconfirmed. What comes
 // out may depend on it, so it depends on nothing but memory.
 func unconfirmedShare(memory int64) int {

@@ -7,21 +7,17 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
-	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
 // job is a stretch of one stream for one worker.
 type job struct {
 	stream  *stream.Stream
 	segs    []event.Segment
-	bounds  bool          // Query.Bounds
-	at      uint64        // ns: its place among the jobs of other streams
-	parts   chan portion  // its flow, in the order in which it is delivered; closed at its end
-	reached flow.Reached  // what of it was delivered before
-	err     error         // what ended it early; set before parts is closed
-	read    uint64        // of which places of code.asks it read code; likewise
-	visits  []learn.Visit // all of it, where code.asks is set
-	known   bool          // it tells what was told before: it is not decoded
+	bounds  bool         // Query.Bounds
+	at      uint64       // ns: its place among the jobs of other streams
+	parts   chan portion // its flow, in the order in which it is delivered; closed at its end
+	reached flow.Reached // what of it was delivered before
+	err     error        // what ended it early; set before parts is closed
 }
 
 // portion is a stretch of a job's flow.
@@ -32,9 +28,6 @@ type portion struct {
 
 // begin returns where j begins in its stream, bytes.
 func (j *job) begin() int64 { return j.segs[0].Off }
-
-// place returns which part of the recording j is.
-func (j *job) place() trials.Part { return trials.Part{Stream: j.stream.Index, Begin: j.begin()} }
 
 // bytes returns how much trace j holds.
 func (j *job) bytes() int64 {

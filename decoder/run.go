@@ -98,11 +98,12 @@ type run struct {
 	decode   decodes
 	progress struct{ done, total int64 }
 
-	learns  bool                       // the flow ends, by errContradicted, at the first contradiction
-	doubt   []learn.Visit              // that ended it
-	every   int                        // of each lane's jobs, each so many one is decoded; 0: all
-	gather  func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
-	answers *trials.Answers            // what jobs told before, and what those of this run tell; nil: nobody asks
+	learns bool                       // the flow ends, by errContradicted, at the first contradiction
+	doubt  []learn.Visit              // that ended it
+	told   *trials.Answers            // what was learned from; nil: nothing was
+	every  int                        // of each lane's jobs, each so many one is decoded; 0: all
+	gather func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
+	asks   *trials.Asking             // what segments told before, and what those of this run tell
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
@@ -217,9 +218,6 @@ func (r *run) inOrder(sink flow.Sink) error {
 		j := r.order[0]
 		ln := r.laneOf(j)
 		for p := range j.parts {
-			if r.answers != nil {
-				j.visits = append(j.visits, p.visits...)
-			}
 			if err := r.look(&p); err != nil {
 				return err
 			}
@@ -233,9 +231,6 @@ func (r *run) inOrder(sink flow.Sink) error {
 			}
 		}
 		r.order = r.order[1:]
-		if r.answers != nil && !j.known && j.err == nil {
-			r.answers.Keep(r.code.asks, j.place(), j.read, j.visits)
-		}
 		if err := r.over(ln, j); err != nil {
 			return err
 		}
@@ -288,14 +283,6 @@ func (r *run) start(ln *lane) {
 		r.order = append(r.order, j)
 	}
 	r.ahead++
-	if r.answers != nil {
-		var visits []learn.Visit
-		if visits, j.known = r.answers.Known(r.code.asks, j.place()); j.known {
-			j.parts <- portion{visits: visits}
-			close(j.parts)
-			return
-		}
-	}
 	select {
 	case r.todo <- j:
 	default:
@@ -360,13 +347,12 @@ func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done 
 		f.tell = o.fellApart
 	}
 	o.equip()
-	if f.watch != nil {
-		f.watch.Met = 0
+	segment = func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }
+	if r.asks != nil && s == r.s {
+		segment = r.asksOf(o, f)
 	}
-	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() {
-		if f.tell = nil; f.watch != nil {
-			o.job.read = f.watch.Met
-		}
+	return segment, func() {
+		f.tell = nil
 		r.idle.put(f)
 	}
 }

@@ -33,13 +33,13 @@ func (q *Query) extent(st *stream.Stream, least int64) (from, until int64) {
 		return from, until
 	}
 	if q.Until != 0 && q.Until != math.MaxUint64 {
-		until = min(until, seekTime(st, 0, st.Size, q.Until+1, timeOf))
+		until = min(until, stream.SeekTime(st, 0, st.Size, q.Until+1, stream.HappenedAt))
 	}
 	if q.From != 0 {
-		off := seekTime(st, 0, st.Size, q.From, timeOf)
+		off := stream.SeekTime(st, 0, st.Size, q.From, stream.HappenedAt)
 		for off > from {
 			g, ok := st.Before(off)
-			if !ok || timeOf(st, g).Hi < q.From {
+			if !ok || stream.HappenedAt(st, g).Hi < q.From {
 				break
 			}
 			off = g.Off

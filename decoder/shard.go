@@ -3,7 +3,6 @@ package decoder
 import (
 	"math"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
@@ -15,15 +14,6 @@ import (
 // Without merging, flow is delivered by jobs, and a job is of the part in which its first
 // segment lies. Merged, the pieces of a job may lie on both sides of a cut. Then the
 // shards on both sides decode the segments around it, and each keeps what is its own.
-
-// seam is a cut through the flow of all streams: what lies before time comes before it, ns.
-// Of what lies at that time, so does the flow of the first streams of a run, and that of
-// stream number at before off.
-type seam struct {
-	time uint64
-	at   int   // index in cutter.streams
-	off  int64 // bytes; -1: all of that stream's flow at that time comes behind
-}
 
 // edge is a seam, for one stream.
 type edge struct {
@@ -90,24 +80,24 @@ func newShares(q *Query, streams []*stream.Stream) []*shardShare {
 	if q.Shards <= 0 || q.Shard < 1 || q.Shard > q.Shards {
 		return list
 	}
-	c := &cutter{streams: streams, merged: q.Merged, of: timeOf}
+	c := &cutter{Seams: stream.Seams{Streams: streams, Of: stream.HappenedAt}, merged: q.Merged}
 	if !q.Merged {
-		c.of = statedTime
+		c.Of = stream.StatedTime
 	}
 	for _, st := range streams {
 		c.total += st.Size - st.Head
 	}
 	part := func(i int) int64 { return int64(float64(c.total) * float64(i) / float64(q.Shards)) }
 	start, until := part(q.Shard-1), part(q.Shard)
-	begin, end := c.seam(start), c.seam(until)
+	begin, end := c.At(start), c.At(until)
 	lead := begin
 	if q.Merged && q.Lead > 0 {
-		lead = c.seam(max(0, start-q.Lead))
+		lead = c.At(max(0, start-q.Lead))
 	}
 	for i, st := range streams {
 		sh := &shardShare{lead: c.edge(lead, i), begin: c.edge(begin, i), end: c.edge(end, i)}
-		if begin.at == i && begin.off >= 0 {
-			sh.tie = begin.time
+		if begin.At == i && begin.Off >= 0 {
+			sh.tie = begin.Time
 		}
 		if q.Shard == q.Shards {
 			sh.end = edge{off: math.MaxInt64, sure: math.MaxInt64}
@@ -129,98 +119,11 @@ func newShares(q *Query, streams []*stream.Stream) []*shardShare {
 	return list
 }
 
-// cutter finds seams.
+// cutter finds stream.Seams.
 type cutter struct {
-	streams []*stream.Stream
-	merged  bool
-	total   int64 // bytes
-	of      timing
-}
-
-// timing tells when what is in a segment happened.
-type timing func(*stream.Stream, event.Segment) event.Time
-
-// statedTime is what a segment itself tells of that: jobs are in its order where flow is not merged.
-func statedTime(_ *stream.Stream, g event.Segment) event.Time { return g.Time }
-
-// timeOf is when what is in segment g happened.
-func timeOf(st *stream.Stream, g event.Segment) event.Time {
-	if st.Protocol.Stamps != nil {
-		return st.TimeOf(g)
-	}
-	return g.Time
-}
-
-// seekTime returns where the first segment of st begins that is not before t, ns; where its
-// trace ends if there is none. It lies between lo and hi, bytes.
-func seekTime(st *stream.Stream, lo, hi int64, t uint64, of timing) int64 {
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if g, ok := st.After(mid); !ok || g.Off >= hi || of(st, g).Lo >= t {
-			hi = mid
-		} else {
-			lo = max(mid, g.Off) + 1
-		}
-	}
-	if g, ok := st.After(lo); ok {
-		return g.Off
-	}
-	return st.Size
-}
-
-// seam returns the seam with about so many bytes of trace before it.
-func (c *cutter) seam(bytes int64) seam {
-	if bytes <= 0 {
-		return seam{off: -1}
-	}
-	lo, hi := make([]int64, len(c.streams)), make([]int64, len(c.streams))
-	from, until := uint64(0), uint64(1)
-	for i, st := range c.streams {
-		lo[i], hi[i] = seekTime(st, 0, st.Size, 0, c.of), st.Size
-		if g, ok := st.Before(st.Size); ok {
-			until = max(until, c.of(st, g).Lo+1)
-		}
-	}
-	// All that lies before from is no more than bytes, all that lies before until is more.
-	rest := bytes
-	mid := make([]int64, len(c.streams))
-	for from+1 < until {
-		t := from + (until-from)/2
-		sum := int64(0)
-		for i, st := range c.streams {
-			mid[i] = seekTime(st, lo[i], hi[i], t, c.of)
-			sum += mid[i] - min(mid[i], st.Head)
-		}
-		if sum <= bytes {
-			from, rest = t, bytes-sum
-			copy(lo, mid)
-		} else {
-			until = t
-			copy(hi, mid)
-		}
-	}
-	for i, st := range c.streams {
-		n := hi[i] - lo[i]
-		if rest >= n {
-			rest -= n
-			continue
-		}
-		off := hi[i]
-		if g, ok := st.After(lo[i] + rest); ok {
-			off = min(off, g.Off)
-		}
-		switch off {
-		case lo[i]:
-			return seam{from, i, -1}
-		case hi[i]:
-			return seam{from, i + 1, -1}
-		}
-		if from != 0 {
-			return seam{from, i + 1, -1} // time may go on inside of these segments
-		}
-		return seam{from, i, off}
-	}
-	return seam{from, len(c.streams), -1}
+	stream.Seams
+	merged bool
+	total  int64 // bytes
 }
 
 // maxUnsure is how much trace before a seam may be decoded on both sides of it, bytes of a
@@ -228,27 +131,27 @@ func (c *cutter) seam(bytes int64) seam {
 const maxUnsure = 4 << 20
 
 // edge returns s for stream number i.
-func (c *cutter) edge(s seam, i int) edge {
-	st := c.streams[i]
-	if i == s.at && s.off >= 0 {
-		return edge{off: s.off, sure: s.off}
+func (c *cutter) edge(s stream.Seam, i int) edge {
+	st := c.Streams[i]
+	if i == s.At && s.Off >= 0 {
+		return edge{off: s.Off, sure: s.Off}
 	}
-	e := edge{time: s.time}
-	if i < s.at {
+	e := edge{time: s.Time}
+	if i < s.At {
 		e.time++
 	}
-	e.sure = seekTime(st, 0, st.Size, e.time, c.of)
+	e.sure = stream.SeekTime(st, 0, st.Size, e.time, c.Of)
 	if e.off = e.sure; !c.merged {
 		e.time = 0
 		return e
 	}
 	for e.sure-e.off < maxUnsure {
 		g, ok := st.Before(e.off)
-		if !ok || timeOf(st, g).Hi < e.time {
+		if !ok || stream.HappenedAt(st, g).Hi < e.time {
 			break
 		}
 		e.off = g.Off
-		if b, ok := st.Before(g.Off); ok && timeOf(st, b).Lo == 0 && timeOf(st, g).Lo == 0 {
+		if b, ok := st.Before(g.Off); ok && stream.HappenedAt(st, b).Lo == 0 && stream.HappenedAt(st, g).Lo == 0 {
 			break // another seam may lie between the two, and no time was stated yet
 		}
 	}

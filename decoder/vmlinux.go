@@ -119,9 +119,16 @@ func (s *Session) version(c *code, over *boot.Patches) *bootTrial {
 // again decodes the segment that f is at once more, with other code laid over the kernel's
 // (boot.Again). A follower that was stopped is not used again.
 func (f *follower) again(over *boot.Patches, to flow.Sink) error {
+	var v trials.Version
+	if over != nil {
+		v = over
+	}
+	if list := f.asks.Laid(v, partOf(f.st, &f.seg)); list != nil {
+		return trials.Relate(list, to)
+	}
 	x := f.s.version(f.code, over)
 	g := x.take(f.s, x.code, f.st)
 	g.seg, g.near = f.seg, f.near
 	clear(g.seen)
-	return x.keep(g, g.walker.Run(g.begin(), to))
+	return x.keep(g, g.walk(to))
 }

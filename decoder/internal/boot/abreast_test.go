@@ -49,7 +49,7 @@ func roundsIn(b *Kernel, code []byte, rounds []round, draw *rand.Rand) (k *ranAs
 				k.bad = true
 				return k
 			}
-			k.list = append(k.list, ran{ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
+			k.runs(ran{ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
 			counts = append(counts, used)
 			if at += uint64(in.Len); in.Class == isa.Other {
 				continue

@@ -69,9 +69,9 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 	var more []*site
 	next := 0
 	both := abreast{untold: k, over: over}
-	for i := range base.list {
+	for _, i := range base.met {
 		at := base.list[i].site
-		if at == nil || !depends(at) {
+		if !depends(at) {
 			continue
 		}
 		list.add(i, i+1)

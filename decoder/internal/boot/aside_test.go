@@ -52,7 +52,7 @@ func asideRuns(b *Kernel, code []byte, stops []uint64) (k *ranAs) {
 				k.bad = true
 				return k
 			}
-			k.list = append(k.list, ran{off: off, ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
+			k.runs(ran{off: off, ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
 			if at += uint64(in.Len); in.Class == isa.Jump {
 				at = in.Target
 			} else if in.Class != isa.Other {

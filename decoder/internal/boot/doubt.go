@@ -70,16 +70,21 @@ func (b *Kernel) tellDoubts(dec isa.Decoder) {
 		d.bytes = append(d.bytes, way[:most]...)
 		d.sites = append(d.sites, x)
 	}
-	slices.SortFunc(d.bytes, func(x, y image.Range) int { return cmp.Compare(x.Addr, y.Addr) })
-	joined := d.bytes[:0]
-	for _, r := range d.bytes {
-		if k := len(joined) - 1; k >= 0 && r.Addr <= joined[k].Last()+1 {
-			joined[k].Len = max(joined[k].Len, r.Last()-joined[k].Addr+1)
+	d.bytes = joined(d.bytes)
+}
+
+// joined returns the ranges of list, by address, those that overlap or touch as one. list is no more.
+func joined(list []image.Range) []image.Range {
+	slices.SortFunc(list, func(x, y image.Range) int { return cmp.Compare(x.Addr, y.Addr) })
+	all := list[:0]
+	for _, r := range list {
+		if k := len(all) - 1; k >= 0 && r.Addr <= all[k].Last()+1 {
+			all[k].Len = max(all[k].Len, r.Last()-all[k].Addr+1)
 			continue
 		}
-		joined = append(joined, r)
+		all = append(all, r)
 	}
-	d.bytes = joined
+	return all
 }
 
 // way returns the instructions from the address at on, as executed, up to and with the first

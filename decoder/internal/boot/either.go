@@ -96,10 +96,8 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 		return []stretch{{first, math.MaxInt}}, nil
 	}
 	var doubt marks
-	for i := range base.list {
-		if base.list[i].site != nil {
-			doubt.add(i, i+1)
-		}
+	for _, i := range base.met {
+		doubt.add(i, i+1)
 	}
 	other.strict = !base.bad
 	defer func() { other.strict = false }()

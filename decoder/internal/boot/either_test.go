@@ -54,7 +54,7 @@ func TestEither(t *testing.T) {
 		tried[fmt.Sprint(a[0], b[0])] = true
 		k := to.(*ranAs)
 		for i, ip := range flowOf(a[0], b[0]) {
-			k.list = append(k.list, ran{off: int64(i), ip: ip, site: k.d.at(ip, ip+1)})
+			k.runs(ran{off: int64(i), ip: ip, site: k.d.at(ip, ip+1)})
 		}
 		k.bad = a[0] == 3
 		return nil
@@ -134,7 +134,7 @@ func TestEitherTold(t *testing.T) {
 			return err
 		}
 		for _, ip := range []uint64{0, 1, 2, 3, 5, 6} {
-			k.list = append(k.list, ran{ip: at + ip, site: k.d.at(at+ip, at+ip+1)})
+			k.runs(ran{ip: at + ip, site: k.d.at(at+ip, at+ip+1)})
 		}
 		return nil
 	}

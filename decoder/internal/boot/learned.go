@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -37,4 +38,17 @@ func MarkLearned(list []kcore.Learned, b *flow.Batch) {
 			}
 		}
 	}
+}
+
+// Learned returns list with p laid over it, of which each place is one of list.
+func (p *Patches) Learned(list []kcore.Learned) []kcore.Learned {
+	list = slices.Clone(list)
+	for _, x := range p.list {
+		for i := range list {
+			if l := &list[i]; l.Range() == x.Range {
+				l.Code = x.code
+			}
+		}
+	}
+	return list
 }

@@ -151,6 +151,7 @@ func compareAddr(x, y uint64) int {
 type ranAs struct {
 	d      *doubts
 	list   []ran
+	met    []int                   // which of list have a byte of a site, in order
 	notes  []int                   // before which of list something is noted, in order
 	bad    bool                    // trace and code contradict each other
 	strict bool                    // that ends it
@@ -216,7 +217,7 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 			if at != nil {
 				y.site = at[i]
 			}
-			k.list = append(k.list, y)
+			k.runs(y)
 			y.ip += uint64(n)
 		}
 	}
@@ -229,6 +230,14 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 	return nil
 }
 
+// runs appends y.
+func (k *ranAs) runs(y ran) {
+	if y.site != nil {
+		k.met = append(k.met, len(k.list))
+	}
+	k.list = append(k.list, y)
+}
+
 // noted reports whether something is noted between the first and the last of the instructions [from, end).
 func (k *ranAs) noted(from, end int) bool {
 	i, _ := slices.BinarySearch(k.notes, from+1)
@@ -236,7 +245,7 @@ func (k *ranAs) noted(from, end int) bool {
 }
 
 // empty has k keep no instruction.
-func (k *ranAs) empty() { k.list, k.notes, k.bad = k.list[:0], k.notes[:0], false }
+func (k *ranAs) empty() { k.list, k.met, k.notes, k.bad = k.list[:0], k.met[:0], k.notes[:0], false }
 
 // doubting returns a sink of one segment that makes ambiguous what tell says is in doubt, and hands
 // it on to another. The segment is decoded again as the code is, into base, and tell is asked of

@@ -29,6 +29,7 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.cfg = cfg
 	x.code = newReader(text, c, cfg.ISA, &x.cfg.Rules, cfg.Kernel)
 	x.code.watch = cfg.Watch
+	x.events.brief = cfg.Brief
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}, late: cfg.Rules.Waypoints.Has(isa.JumpInd)}
 	x.out.wait = unconfirmed{most: cfg.MaxUnconfirmed, spare: cfg.Spare, told: cfg.Rules.Returns == isa.ReturnsByTarget, contradicted: cfg.Contradicted, confirmed: cfg.Confirmed, rough: rough{on: cfg.Rough}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}

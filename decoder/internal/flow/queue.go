@@ -19,6 +19,7 @@ type queue struct {
 	told    []event.Event // scratch of usedEvent
 	older   dropped       // what lies before all that usedEvent can tell
 	vain    int           // how often in a row nothing was known of the bytes ahead
+	brief   bool          // few events are pulled at once: Config.Brief
 }
 
 // vainMost is how often in a row a walk looks for what it knows in vain, before it has
@@ -106,17 +107,21 @@ func (q *queue) later(i int) *event.Event {
 // pull appends events to the queue.
 func (q *queue) pull() {
 	n := len(q.buf)
-	if cap(q.buf)-n < queueEvents {
+	more := queueEvents
+	if q.brief {
+		more = briefEvents
+	}
+	if cap(q.buf)-n < more {
 		grown := make([]event.Event, n, 2*cap(q.buf)+queueEvents)
 		copy(grown, q.buf)
 		q.buf = grown
 	}
-	room := q.buf[:n+queueEvents]
+	room := q.buf[:n+more]
 	got := 0
 	if q.bytes != nil && q.vain < vainMost {
-		more := false
-		got, more = q.bytes.Some(room[n:])
-		q.drained = !more
+		ok := false
+		got, ok = q.bytes.Some(room[n:])
+		q.drained = !ok
 	} else {
 		got = q.fill(room[n:])
 		q.drained = got < len(room)-n

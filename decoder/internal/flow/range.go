@@ -164,6 +164,39 @@ func (b *Batch) Another() *Batch {
 	return &Batch{Ranges: make([]Range, 0, len(b.Ranges)), Stamps: make([]Stamp, 0, len(b.Stamps)), Notes: make([]Note, 0, len(b.Notes))}
 }
 
+// Copy has b be what x is, in memory of its own.
+func (b *Batch) Copy(x *Batch) {
+	b.Stream, b.Part, b.Onward = x.Stream, x.Part, x.Onward
+	b.Ranges, b.Stamps, b.Notes = append(b.Ranges[:0], x.Ranges...), append(b.Stamps[:0], x.Stamps...), append(b.Notes[:0], x.Notes...)
+}
+
+// Shelf keeps batches in memory that many share.
+type Shelf struct {
+	ranges []Range
+	stamps []Stamp
+}
+
+// shelfPiece is how many ranges or stamps a piece of a shelf's memory has room for.
+const shelfPiece = 1 << 13
+
+// Keep returns a batch that is what b is. It takes BatchFilled(b) bytes.
+func (k *Shelf) Keep(b *Batch) *Batch {
+	x := &Batch{Stream: b.Stream, Notes: slices.Clone(b.Notes)}
+	x.Ranges, k.ranges = shelved(k.ranges, b.Ranges)
+	x.Stamps, k.stamps = shelved(k.stamps, b.Stamps)
+	return x
+}
+
+// shelved returns a copy of list behind what has room, and that with the copy.
+func shelved[T any](room, list []T) (kept, rest []T) {
+	if cap(room)-len(room) < len(list) {
+		room = make([]T, 0, max(shelfPiece, len(list)))
+	}
+	n := len(room)
+	room = append(room, list...)
+	return room[n:len(room):len(room)], room
+}
+
 // Part says where a batch lies that is not of a shard's own part. Such a batch tells a
 // sink what leads to that part, or what became of it. It is a set of bits.
 type Part uint8
@@ -221,6 +254,18 @@ func (b *Batch) Reset() {
 // by leaving another in its place. An error ends the walk and is returned by Run.
 type Sink interface {
 	Flow(*Batch) error
+}
+
+// TellGaps gives gaps of a stream to a sink.
+func TellGaps(stream int, list []event.Gap, out Sink) error {
+	if len(list) == 0 {
+		return nil
+	}
+	b := Batch{Stream: stream}
+	for _, g := range list {
+		b.Notes = append(b.Notes, Note{Kind: NoteGap, Poke: -1, IP: g.IP, Gap: g})
+	}
+	return out.Flow(&b)
 }
 
 // Source gives events in stream order. Next overwrites every field of e and

@@ -40,7 +40,11 @@ func (w *Walker) search() {
 		} else if t.pos() >= sure {
 			break
 		}
-		if win.full() || w.exec.out.wait.err != nil {
+		if w.exec.out.wait.err != nil {
+			win.abandon()
+			return
+		}
+		if win.full() {
 			win.giveUp()
 			win.adopt(win.threads[0], &w.t)
 			return

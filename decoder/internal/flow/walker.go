@@ -84,6 +84,9 @@ type Config struct {
 	// Watch is told what code is read that may not be executed. nil: nobody asks.
 	Watch *Watch
 
+	// Marks says where the walk leaves marks; nil: nowhere.
+	Marks *Marks
+
 	// Spare is a pool of *Batch that walkers may share. nil: w has its own.
 	Spare *sync.Pool
 
@@ -100,6 +103,7 @@ type Config struct {
 const (
 	batchRanges = 512     // ranges a batch
 	queueEvents = 256     // events pulled at once
+	briefEvents = 32      // likewise, of a walk that is brief
 	maxIdle     = 1 << 16 // blocks without an outcome before a flow is said to loop
 )
 
@@ -169,13 +173,26 @@ func UsePaths(w *Walker, p *Paths) {
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {
+	w.begin(src, out)
+	return w.run()
+}
+
+// begin has w be where its segment begins.
+func (w *Walker) begin(src Source, out Sink) {
 	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful && !w.exec.cfg.Brief)
 	w.exec.out.start(out)
 	w.t.reset(w.exec.cfg.Mode)
 	w.exec.ahead.clear()
 	w.exec.window.beginSegment()
+}
+
+// run walks on from where w is.
+func (w *Walker) run() error {
 	pt := w.exec.cfg.Rules.Waypoints == conditionalOnly
 	for w.exec.out.wait.err == nil {
+		if k := w.exec.cfg.Marks; k != nil {
+			w.leave(k)
+		}
 		switch {
 		case w.careful:
 		case !w.t.on:

@@ -1,29 +1,52 @@
 package flow
 
-import "slices"
+// Reads is what code was read: a set of addresses, which may have some more. It is 2 KiB.
+type Reads [1 << (readsBits - 6)]uint64
 
-// Place is code: the bytes of [Addr, End).
-type Place struct{ Addr, End uint64 }
+// A bit of Reads stands for pieces of 1<<pieceBits bytes of code, by a hash.
+const (
+	readsBits = 14
+	pieceBits = 4
+)
 
-// Watch says of which of some places walks have read code. One goroutine uses it.
-type Watch struct {
-	Places []Place // by address, MaxPlaces at most
-	Met    uint64  // bit i: code of Places[i] was read
-	to     Sink
+// bitOf returns which bit stands for a piece.
+func (r *Reads) bitOf(piece uint64) (word *uint64, bit uint64) {
+	h := piece * 0x9e3779b97f4a7c15 >> (64 - readsBits)
+	return &r[h>>6], 1 << (h & 63)
 }
 
-// MaxPlaces is how many places a Watch has at most.
-const MaxPlaces = 64
+// note notes that code of [addr, end) was read.
+func (r *Reads) note(addr, end uint64) {
+	for p := addr >> pieceBits; p <= (end-1)>>pieceBits; p++ {
+		word, bit := r.bitOf(p)
+		*word |= bit
+	}
+}
+
+// Has reports whether code of [addr, end) may have been read. Where it says no, none was.
+func (r *Reads) Has(addr, end uint64) bool {
+	for p := addr >> pieceBits; p <= (end-1)>>pieceBits; p++ {
+		if word, bit := r.bitOf(p); *word&bit != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch notes what code walks read. One goroutine uses it.
+type Watch struct {
+	Reads
+	to     Sink
+	latest [1 << 8]*Block // that were noted, by number
+}
+
+// Clear has w begin anew.
+func (w *Watch) Clear() { *w = Watch{} }
 
 // read notes that code of [addr, end) was read.
 func (w *Watch) read(addr, end uint64) {
-	if w == nil || end <= w.Places[0].Addr || addr >= w.Places[len(w.Places)-1].End {
-		return
-	}
-	for i, p := range w.Places {
-		if p.Addr < end && addr < p.End {
-			w.Met |= 1 << i
-		}
+	if w != nil {
+		w.note(addr, end)
 	}
 }
 
@@ -38,27 +61,10 @@ func (w *Watch) Sink(to Sink) Sink {
 func (w *Watch) Flow(b *Batch) error {
 	for i := range b.Ranges {
 		x := b.Ranges[i].Block
-		w.read(x.Addr, x.End+mostInsn)
+		if k := &w.latest[x.Number%uint32(len(w.latest))]; *k != x {
+			*k = x
+			w.note(x.Addr, x.End+mostInsn)
+		}
 	}
 	return w.to.Flow(b)
-}
-
-// Merged returns the places of list, by address, those that overlap as one. Of more than MaxPlaces
-// it has some.
-func Merged(list []Place) (all []Place) {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(x, y Place) int {
-		if x.Addr < y.Addr {
-			return -1
-		}
-		return 1
-	})
-	for _, p := range list {
-		if k := len(all) - 1; k >= 0 && p.Addr <= all[k].End {
-			all[k].End = max(all[k].End, p.End)
-		} else if len(all) < MaxPlaces {
-			all = append(all, p)
-		}
-	}
-	return all
 }

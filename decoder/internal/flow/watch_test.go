@@ -30,18 +30,18 @@ func TestWatch(t *testing.T) {
 		for i := range evs {
 			evs[i].Time = event.Time{Lo: max(evs[i].Time.Lo, wide+1) - wide, Hi: evs[i].Time.Hi + wide}
 		}
-		var places []Place
+		var places []codeAt
 		for range 32 {
 			a := m.any()
-			places = append(places, Place{a, a + 1 + uint64(r.IntN(3))})
+			places = append(places, codeAt{a, a + 1 + uint64(r.IntN(3))})
 		}
 		for _, p := range m.text.pokes {
 			if len(p.new) == 2 && p.new[0] == 0xeb { // code that a cut may come to, and no flow
 				to := p.addr + 2 + uint64(int64(int8(p.new[1])))
-				places = append(places, Place{to, to + 1})
+				places = append(places, codeAt{to, to + 1})
 			}
 		}
-		w := &Watch{Places: Merged(places)}
+		w := new(Watch)
 		var x *Walker
 		walk := func(text Text, w *Watch) (got claims) {
 			cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64, Watch: w}
@@ -58,31 +58,34 @@ func TestWatch(t *testing.T) {
 			return got
 		}
 		want := walk(&m.text, w)
-		read := w.Met
+		read := w.Reads
 		x.exec.code.each(func(b *Block) {
-			for i, p := range w.Places {
-				if p.Addr < b.End && b.Addr < p.End && read>>i&1 == 0 {
-					t.Fatalf("seed %d: the block at %#x was read, and %#x counts as not read", seed, b.Addr, p.Addr)
+			if !read.Has(b.Addr, b.End) {
+				t.Fatalf("seed %d: the block at %#x was read, and counts as not read", seed, b.Addr)
+			}
+			for _, p := range places {
+				if p.addr < b.End && b.Addr < p.end && !read.Has(p.addr, p.end) {
+					t.Fatalf("seed %d: the block at %#x was read, and %#x counts as not read", seed, b.Addr, p.addr)
 				}
 			}
 		})
-		w.Met = 0 // now all ways between blocks are known
+		w.Clear() // now all ways between blocks are known
 		src := events(evs)
 		if err := x.Run(&src, w.Sink(&claims{})); err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range w.Places {
-			x := &laidText{testText: &m.text, at: p.Addr}
-			for range p.End - p.Addr {
+		for _, p := range places {
+			x := &laidText{testText: &m.text, at: p.addr}
+			for range p.end - p.addr {
 				x.over = append(x.over, []byte{0x90, 0xc3, 0xcc, 0xeb, 0x74, 0xfe}[r.IntN(6)])
 			}
 			got := walk(x, nil)
 			d := got.differs(&want)
 			switch {
-			case w.Met>>i&1 == 1:
+			case w.Has(p.addr, p.end):
 				met++
 			case d != "":
-				t.Fatalf("seed %d: what is told depends on code at %#x, which no one read: %.2000s", seed, p.Addr, d)
+				t.Fatalf("seed %d: what is told depends on code at %#x, which no one read: %.2000s", seed, p.addr, d)
 			default:
 				apart++
 			}
@@ -92,6 +95,9 @@ func TestWatch(t *testing.T) {
 		t.Errorf("of the places, code was read at %d, not at %d", met, apart)
 	}
 }
+
+// codeAt is code: the bytes of [addr, end).
+type codeAt struct{ addr, end uint64 }
 
 // each gives the blocks that c, and its cache, have read.
 func (c *reader) each(to func(*Block)) {

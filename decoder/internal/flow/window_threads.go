@@ -140,6 +140,14 @@ func (w *window) giveUp() {
 	w.threads = append(w.threads[:0], best)
 }
 
+// abandon ends the search where the walk ends with an error: nothing of what the threads hold is wanted.
+func (w *window) abandon() {
+	for _, t := range w.threads {
+		w.drop(t)
+	}
+	w.threads = w.threads[:0]
+}
+
 // likeliest returns the thread whose cuts lie nearest to the pokes' times.
 func (w *window) likeliest() *thread {
 	best := w.threads[0]

@@ -27,6 +27,11 @@ type writer struct {
 func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
 	o.refer.start(o, sink)
+	if cap(o.batch.Ranges) == 0 && o.wait.spare != nil {
+		b := o.wait.empty(&o.batch)
+		b.Stream = o.batch.Stream
+		o.batch = *b
+	}
 	o.batch.Reset()
 	o.given = noneYet
 	o.sure, o.marks.n = extent{}, 0

@@ -1,5 +1,7 @@
 package learn
 
+import "slices"
+
 // Outcome is what decoding the segment of a visit came to, with other code.
 type Outcome struct {
 	// Beyond is how many instructions followed behind the visit until the trace
@@ -23,6 +25,13 @@ const (
 
 // A trial ends where this many instructions behind the visit were confirmed.
 const maxBeyond = 1 << 10
+
+// Clone returns a copy of o, which goes its own way.
+func (o *Outcome) Clone() Outcome {
+	x := *o
+	x.Flow, x.Before, x.Calls.open = slices.Clone(o.Flow), slices.Clone(o.Before), slices.Clone(o.Calls.open)
+	return x
+}
 
 // Full reports whether o says all that is wanted.
 func (o *Outcome) Full() bool { return o.Beyond >= maxBeyond }

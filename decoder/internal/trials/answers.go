@@ -2,102 +2,132 @@ package trials
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// Answers is what parts of a recording told of contradictions, each under one code or another. A part that
-// read none of the code at which two codes differ tells the same under both, so it is decoded once.
+// Answers is what segments of a recording told, each under one code or another. A segment that read none of
+// the code at which two codes differ tells the same under both, so it is decoded once. Many workers use it.
 type Answers struct {
-	of     map[Part][]answer
-	apart  map[[2]*Code]apartness
-	visits int // that are kept
+	Most int64 // bytes that answers may take together
+
+	mu    sync.Mutex
+	of    map[Part][]*Answer
+	apart map[[2]*Code]*apartness
+	held  int64 // bytes that they take
+	shelf flow.Shelf
 }
 
-// Part is a part of a recording: a stream, and where in it the part begins, bytes.
+// Part is a segment of a recording: a stream, and where in it the segment begins, bytes.
 type Part struct {
 	Stream int
 	Begin  int64
 }
 
-// Code is the code of a decoding of all of the recording: what was learned of it, and the places of which each
-// part says whether it read code there.
-type Code struct {
-	Watch   []flow.Place
-	Learned []kcore.Learned
+// Code is the code of a decoding: what was learned of it.
+type Code struct{ Learned []kcore.Learned }
+
+// Answer is what a segment told under a code.
+type Answer struct {
+	Insns  int           // of the kernel that it executed
+	Visits []learn.Visit // where trace and code contradict each other
+	Flow   []*flow.Batch // as it was walked, in order; nil: that is not kept
+
+	code  *Code
+	reads flow.Reads // what code it read
 }
 
-// answer is what a part told under a code.
-type answer struct {
-	code   *Code
-	read   uint64 // of code.Watch
-	visits []learn.Visit
-}
-
-// Bounds of what is kept: contradictions of all parts, about 8 KiB each, and codes of a part.
+// maxCodes is how many answers of a segment are kept. A visit takes about so many bytes, and an answer so
+// many besides flow and visits.
 const (
-	maxVisits = 1 << 10
-	maxCodes  = 8
+	maxCodes    = 16
+	visitBytes  = 8 << 10
+	answerBytes = 4 << 10
 )
 
-// Keep keeps what p told under c, and what of c.Watch it read.
-func (k *Answers) Keep(c *Code, p Part, read uint64, visits []learn.Visit) {
-	if len(c.Watch) == 0 || k.visits+len(visits) > maxVisits {
+// Batch returns a copy of b to be kept in an answer; nil where there is no room.
+func (k *Answers) Batch(b *flow.Batch) *flow.Batch {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.claim(flow.BatchFilled(b)) {
+		return nil
+	}
+	return k.shelf.Keep(b)
+}
+
+// claim takes bytes for what is to be kept, if so many are left.
+func (k *Answers) claim(bytes int64) bool {
+	if k.held+bytes > k.Most {
+		return false
+	}
+	k.held += bytes
+	return true
+}
+
+// Keep keeps what p told under c, and what code it read.
+func (k *Answers) Keep(c *Code, p Part, reads *flow.Reads, a *Answer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.claim(answerBytes + visitBytes*int64(len(a.Visits))) {
 		return
 	}
 	if k.of == nil {
-		k.of = map[Part][]answer{}
+		k.of = map[Part][]*Answer{}
 	}
 	if list := k.of[p]; len(list) < maxCodes {
-		k.of[p] = append(list, answer{c, read, visits})
-		k.visits += len(visits)
+		a.code, a.reads = c, *reads
+		k.of[p] = append(list, a)
 	}
 }
 
-// Known returns what p tells under c. ok is false if it has to be decoded.
-func (k *Answers) Known(c *Code, p Part) (visits []learn.Visit, ok bool) {
-	list := k.of[p]
-	i := slices.IndexFunc(list, func(x answer) bool { return k.differ(x.code, c).without(x.read) })
-	if i < 0 {
-		return nil, false
+// Known returns what p tells under c; nil if it has to be decoded. Where flow is asked for, it is there.
+func (k *Answers) Known(c *Code, p Part, flow bool) *Answer {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, a := range k.of[p] {
+		if (a.Flow != nil || !flow) && k.differ(a.code, c).without(&a.reads) {
+			return a
+		}
 	}
-	return list[i].visits, true
+	return nil
 }
 
 // apartness is where the codes of two decodings differ.
 type apartness struct {
-	places uint64 // of the first one's Watch
-	more   bool   // elsewhere, or in what records tell
+	at   []uint64 // these bytes
+	more bool     // in what records tell, too
 }
 
-// without reports whether who read no other places than these read none that differs.
-func (a apartness) without(read uint64) bool { return !a.more && a.places&read == 0 }
+// without reports whether who read this code read none that differs.
+func (x *apartness) without(read *flow.Reads) bool {
+	return !x.more && !slices.ContainsFunc(x.at, func(at uint64) bool { return read.Has(at, at+1) })
+}
 
 // differ says where b is other code than a.
-func (k *Answers) differ(a, b *Code) apartness {
+func (k *Answers) differ(a, b *Code) *apartness {
 	key := [2]*Code{a, b}
-	x, ok := k.apart[key]
-	if !ok {
-		x = apartIn(a.Watch, a.Learned, b.Learned)
-		if k.apart == nil {
-			k.apart = map[[2]*Code]apartness{}
+	x := k.apart[key]
+	if x == nil {
+		if x = apartIn(a.Learned, b.Learned); k.apart == nil {
+			k.apart = map[[2]*Code]*apartness{}
 		}
 		k.apart[key] = x
 	}
 	return x
 }
 
-// apartIn says at which of some places code with a learned differs from that with b learned.
-func apartIn(watch []flow.Place, a, b []kcore.Learned) (x apartness) {
+// apartIn says where code with a learned differs from that with b learned.
+func apartIn(a, b []kcore.Learned) *apartness {
 	const unknown = -1
 	laid := map[uint64][2]int{} // by address: what lies there with a, and with b
 	for i, list := range [2][]kcore.Learned{a, b} {
 		other := [2][]kcore.Learned{b, a}[i]
 		for _, l := range list {
 			if l.Was != nil && !slices.ContainsFunc(other, func(o kcore.Learned) bool { return learn.Same(l, o) }) {
-				return apartness{more: true} // it counts among the changes that records tell of
+				return &apartness{more: true} // it counts among the changes that records tell of
 			}
 			for n, c := range l.Code {
 				at := l.Addr + uint64(n)
@@ -112,26 +142,12 @@ func apartIn(watch []flow.Place, a, b []kcore.Learned) (x apartness) {
 			}
 		}
 	}
+	x := &apartness{}
 	for at, is := range laid {
-		if is[0] == is[1] && is[0] != unknown {
-			continue
+		if is[0] != is[1] || is[0] == unknown {
+			x.at = append(x.at, at)
 		}
-		i := slices.IndexFunc(watch, func(p flow.Place) bool { return at-p.Addr < p.End-p.Addr })
-		if i < 0 {
-			return apartness{more: true}
-		}
-		x.places |= 1 << i
 	}
+	slices.Sort(x.at)
 	return x
-}
-
-// Watched returns the places at which what d holds, and its rivals, are other code than there was.
-func Watched(d *learn.Decider) []flow.Place {
-	var all []flow.Place
-	for _, list := range append([][]learn.Held{d.Held}, d.Rivals...) {
-		for i := range list {
-			all = append(all, flow.Place{Addr: list[i].Addr, End: list[i].Addr + uint64(len(list[i].Code))})
-		}
-	}
-	return flow.Merged(all)
 }

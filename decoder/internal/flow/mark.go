@@ -1,0 +1,97 @@
+package flow
+
+import "slices"
+
+// Mark is a walk at an event of its segment: what another walk goes on from, as if it had come there by
+// itself. That is so if it would have read the same code up to there. Events are counted from the segment's begin.
+type Mark struct {
+	Off   int64 // of the event, bytes
+	Reads Reads // code that was read up to it
+	Next  int   // the first event that a walk from here on asks its source for
+
+	t       thread
+	older   dropped
+	out     writer
+	bounds  bounds
+	compare int // aligner.work
+}
+
+// Marks has a walk of one segment leave marks. The walk has a Watch, and is brief (Config.Brief).
+type Marks struct {
+	Every       int64         // bytes from one mark to the next
+	From, Until int64         // there are marks between these offsets only
+	Left        func(m *Mark) // is given each
+}
+
+// leave leaves a mark where w is, if one is due. No window is open.
+func (w *Walker) leave(k *Marks) {
+	off := w.exec.out.last().Off
+	if off < k.From || off >= k.Until || w.t.tail != nil || w.exec.events.bytes != nil {
+		return
+	}
+	k.From = off + k.Every
+	m := &Mark{Off: off, Reads: w.exec.cfg.Watch.Reads, bounds: w.exec.window.bounds, compare: w.exec.window.align.work}
+	m.t.become(&w.t)
+	m.older, m.Next = w.exec.events.older, w.exec.events.base
+	goOn(&m.out, &w.exec.out)
+	for _, h := range m.out.wait.held {
+		m.Reads.noteAll(h.Batch)
+	}
+	m.Reads.noteAll(&m.out.batch)
+	k.Left(m)
+}
+
+// At returns the offset that the walk has come to, bytes.
+func (w *Walker) At() int64 { return w.exec.out.last().Off }
+
+// noteAll notes that what b executed was read.
+func (r *Reads) noteAll(b *Batch) {
+	for i := range b.Ranges {
+		x := b.Ranges[i].Block
+		r.note(x.Addr, x.End+mostInsn)
+	}
+}
+
+// Resume walks what is left of a segment behind a mark: all that src gives. w is another walker than the one that left
+// it, or has walked since.
+func (w *Walker) Resume(m *Mark, src Source, out Sink) error {
+	w.begin(src, out)
+	w.t.become(&m.t)
+	w.exec.events.older, w.exec.events.base = m.older, m.Next
+	goOn(&w.exec.out, &m.out)
+	w.exec.window.align.work, w.exec.window.bounds = m.compare, m.bounds
+	return w.run()
+}
+
+// Release gives what w has of batches to others that share its pool (Config.Spare). w walks no more.
+func (w *Walker) Release() {
+	u := &w.exec.out.wait
+	for _, h := range u.held {
+		u.keep(h.Batch)
+	}
+	for _, b := range append(u.own, &w.exec.out.batch) {
+		if cap(b.Ranges) > 0 {
+			b.Reset()
+			u.spare.Put(b)
+		}
+	}
+	u.held, u.own = nil, nil
+}
+
+// goOn has o be where p is, with a sink of its own.
+func goOn(o, p *writer) {
+	o.batch.Copy(&p.batch)
+	o.sure, o.marks, o.kept, o.full, o.stamp, o.given = p.sure, p.marks, p.kept, p.full, p.stamp, p.given
+	u, from := &o.wait, &p.wait
+	u.held = u.held[:0]
+	for _, h := range from.held {
+		h.Batch = h.Batch.clone()
+		u.held = append(u.held, h)
+	}
+	u.done, u.cut, u.rough = from.done, from.cut, from.rough
+}
+
+// clone returns a batch that is what b is.
+func (b *Batch) clone() *Batch {
+	return &Batch{Stream: b.Stream, Ranges: slices.Clone(b.Ranges), Stamps: slices.Clone(b.Stamps), Notes: slices.Clone(b.Notes)}
+}

@@ -1,0 +1,136 @@
+package trials
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// What segments are decoded to while a session learns is kept (Answers). It says what they tell under other code
+// that they did not read. And the flow that comes behind is told out of it, and not decoded again.
+
+// Asking is how a run asks what was told before. Its workers share it.
+type Asking struct {
+	*Answers
+	Code  *Code        // of the run
+	Insns atomic.Int64 // of the kernel, that segments executed
+
+	// Where Code is a twin of another, and Of is that one: whether the trace of a segment bears both alike, given its
+	// flow under Of. nil: it is no twin.
+	Bears func(list []*flow.Batch) bool
+	Of    *Code
+
+	mu       sync.Mutex
+	versions map[Version]*Code // of the code, that were asked for
+}
+
+// Version is other code laid over what was learned: Learned says what that is then. It can be compared.
+type Version interface {
+	Learned(list []kcore.Learned) []kcore.Learned
+}
+
+// Told returns the flow of a segment under c; nil: it has to be walked.
+func (a *Asking) Told(c *Code, p Part) []*flow.Batch {
+	if x := a.Known(c, p, true); x != nil {
+		return x.Flow
+	}
+	return nil
+}
+
+// Answer returns what a segment tells under a's code; nil: it has to be walked. Of a twin it is told what tells of no
+// contradiction.
+func (a *Asking) Answer(p Part) *Answer {
+	x := a.Known(a.Code, p, false)
+	if x == nil && a.Bears != nil {
+		if x = a.Known(a.Of, p, true); x != nil && (len(x.Visits) > 0 || !a.Bears(x.Flow)) {
+			x = nil
+		}
+	}
+	return x
+}
+
+// Laid returns the flow of a segment under a's code with another version laid over it, if that is not nil. nil: it has
+// to be walked, or a is nil.
+func (a *Asking) Laid(over Version, p Part) []*flow.Batch {
+	switch {
+	case a == nil:
+		return nil
+	case over == nil:
+		return a.Told(a.Code, p)
+	}
+	a.mu.Lock()
+	v := a.versions[over]
+	if v == nil {
+		v = &Code{Learned: over.Learned(a.Code.Learned)}
+		if a.versions == nil {
+			a.versions = map[Version]*Code{}
+		}
+		a.versions[over] = v
+	}
+	a.mu.Unlock()
+	return a.Told(v, p)
+}
+
+// Kept is a sink that keeps what is walked of a segment.
+type Kept struct {
+	Asking *Asking
+	Err    func() error // ends it
+
+	insns Insns
+	list  []*flow.Batch
+	lost  bool // not all of it is kept
+}
+
+// Flow takes a batch.
+func (k *Kept) Flow(b *flow.Batch) error {
+	if err := k.Err(); err != nil {
+		return err
+	}
+	if err := k.insns.Flow(b); err != nil || k.lost {
+		return err
+	}
+	x := k.Asking.Batch(b)
+	if k.lost = x == nil; !k.lost {
+		k.list = append(k.list, x)
+	}
+	return nil
+}
+
+// Keep has a keep what was walked of a segment, which read some code and met contradictions.
+func (k *Kept) Keep(p Part, reads *flow.Reads, visits []learn.Visit) *Answer {
+	x := &Answer{Insns: int(k.insns), Visits: visits}
+	if !k.lost {
+		x.Flow = k.list
+	}
+	k.Asking.Keep(k.Asking.Code, p, reads, x)
+	return x
+}
+
+// Retell gives what was kept of a segment to a sink that may change it. spare is a pool of *flow.Batch.
+func Retell(list []*flow.Batch, spare *sync.Pool, to flow.Sink) error {
+	b, ok := spare.Get().(*flow.Batch)
+	if !ok {
+		b = new(flow.Batch)
+	}
+	defer spare.Put(b)
+	for _, x := range list {
+		b.Copy(x)
+		if err := to.Flow(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Relate gives what was kept of a segment to a sink that only reads it.
+func Relate(list []*flow.Batch, to flow.Sink) error {
+	for _, x := range list {
+		if err := to.Flow(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
