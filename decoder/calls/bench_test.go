@@ -35,14 +35,17 @@ func BenchmarkTree(b *testing.B) {
 	if err := s.Flow(b.Context(), decoder.Query{Merged: true}, &flow); err != nil {
 		b.Fatal(err)
 	}
+	told := 0
+	ends, rows := func(*calls.Call) { told++ }, func(rows *calls.Rows) { told += rows.N }
 	for _, of := range []struct {
 		name string
-		fold bool
-	}{{"folded", true}, {"each", false}} {
+		tree calls.Tree
+	}{{"folded", calls.Tree{Fold: true, OnEnd: ends}}, {"each", calls.Tree{OnEnd: ends}}, {"brief", calls.Tree{Brief: true, OnEnd: ends}}, {"rows", calls.Tree{Brief: true, OnRows: rows}}} {
 		b.Run(of.name, func(b *testing.B) {
-			told := 0
+			told = 0
 			for b.Loop() {
-				tree := &calls.Tree{Session: s, Fold: of.fold, OnEnd: func(*calls.Call) { told++ }}
+				tree := of.tree
+				tree.Session = s
 				for _, x := range flow.batches {
 					if err := tree.Flow(x); err != nil {
 						b.Fatal(err)

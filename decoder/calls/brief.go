@@ -170,6 +170,8 @@ func (b *briefs) ends(c *cpu, how Way) {
 	case took == 0 && c.Fold:
 		x.folded.n++
 		x.folded.insns += n
+	case c.rows != nil:
+		c.rows.ends(c, x, how, took)
 	case c.OnEnd != nil:
 		x.tellOf(c, how, took)
 	}

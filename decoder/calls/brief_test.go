@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -18,7 +19,12 @@ type alike struct {
 	name  string
 	trees [3]*calls.Tree // with objects, with brief calls, with brief calls and OnEnd alone
 	lines [3][]string
-	n     int // lines that were compared
+	rows  struct { // of one more tree, with brief calls: OnRows alone
+		tree       *calls.Tree
+		list, want []string
+		n          int // that were compared
+	}
+	n int // lines that were compared
 }
 
 // newAlike returns trees over s.
@@ -38,7 +44,31 @@ func newAlike(name string, s *decoder.Session) *alike {
 		tree.OnEnd = func(c *calls.Call) { x.tells(i, "ends", c) }
 		x.trees[i] = tree
 	}
+	t := &calls.Tree{Session: s, Brief: true}
+	t.OnRows = func(rows *calls.Rows) {
+		for i := range rows.N {
+			sym, file, addr := t.Named(rows.Function[i])
+			x.rows.list = append(x.rows.list, row(rows, i, rows.Ran[i].Stream, rows.Ran[i].TID, rows.Ran[i].Comm, sym, file, addr))
+		}
+	}
+	x.rows.tree = t
 	return x
+}
+
+// row is a row as text.
+func row(r *calls.Rows, i int, st *decoder.Stream, tid int32, comm, sym, file string, addr uint64) string {
+	return fmt.Sprint(sym, addr, file, r.Function[i], st.Index, tid, comm, r.From[i], r.How[i], r.Depth[i], r.Begin[i], r.BeginMax[i], r.End[i], r.EndMax[i], r.Ended[i],
+		r.Self[i], r.Insns[i], r.Verdict[i], r.Total[i], r.Own[i])
+}
+
+// rowOf is what row should tell of a call.
+func rowOf(c *calls.Call) string {
+	total, self, ok := c.Took()
+	if !ok {
+		total, self = math.MaxUint64, math.MaxUint64
+	}
+	return fmt.Sprint(c.Sym, c.Addr, c.File, c.Function, c.Stream.Index, c.TID, c.Comm, c.From, c.How, c.Depth, c.Begin.Lo, c.Begin.Hi, c.End.Lo, c.End.Hi, c.Ended,
+		c.Self, c.Insns, c.Verdict, total, self)
 }
 
 // tells notes what a tree tells.
@@ -50,7 +80,9 @@ func (x *alike) tells(i int, what string, c *calls.Call) {
 	if i < 2 {
 		s += fmt.Sprint(" tag ", c.Tag)
 	}
-	x.lines[i] = append(x.lines[i], s)
+	if x.lines[i] = append(x.lines[i], s); i == 0 && what == "ends" {
+		x.rows.want = append(x.rows.want, rowOf(c))
+	}
 }
 
 // Flow gives b to the trees and compares.
@@ -59,6 +91,9 @@ func (x *alike) Flow(b *decoder.Batch) error {
 		if err := t.Flow(b); err != nil {
 			return err
 		}
+	}
+	if err := x.rows.tree.Flow(b); err != nil {
+		return err
 	}
 	return x.compare()
 }
@@ -83,6 +118,14 @@ func (x *alike) compare() error {
 	}
 	x.n += len(a)
 	x.lines = [3][]string{a[:0], b[:0], nil}
+	y := &x.rows
+	n := min(len(y.list), len(y.want)) // rows come many at once
+	for i := range n {
+		if y.list[i] != y.want[i] {
+			return fmt.Errorf("%s: row %d:\n%s\nas an object\n%s", x.name, y.n+i, y.list[i], y.want[i])
+		}
+	}
+	y.list, y.want, y.n = y.list[n:], y.want[n:], y.n+n
 	return nil
 }
 
@@ -119,7 +162,10 @@ func (x *alike) all(t *testing.T, most int) int {
 		for _, tree := range x.trees {
 			tree.Close()
 		}
-		err = x.compare()
+		x.rows.tree.Close()
+		if err = x.compare(); err == nil && len(x.rows.list)+len(x.rows.want) > 0 {
+			err = fmt.Errorf("%s: %d rows too many, %d are missing", x.name, len(x.rows.list), len(x.rows.want))
+		}
 	}
 	if err != nil && !errors.Is(err, errEnough) {
 		t.Error(err)

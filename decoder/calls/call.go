@@ -10,6 +10,7 @@ import (
 // function is what is called. Its public fields are those of a Call.
 type function struct {
 	lo, size uint64 // its code, as far as it is known
+	Function int    // its number: functions count from 0 as the flow comes to them
 	folded   folded
 	unnamed  bool
 	leadsOn  bool // a thunk
@@ -22,10 +23,9 @@ type function struct {
 	// A condenser's: whether a call may end right before it. 0: not looked yet; 1: yes; 2: no.
 	behindCall uint8
 
-	Sym      string // "": only its address is known
-	File     string // the kernel, a module or the file that a program mapped; "": not known
-	Addr     uint64 // of its first instruction
-	Function int    // its number: functions count from 0 as the flow comes to them
+	Sym  string // "": only its address is known
+	File string // the kernel, a module or the file that a program mapped; "": not known
+	Addr uint64 // of its first instruction
 }
 
 // Call is one execution of a function: of Sym, a symbol of File, at Addr. Sym is "" where

@@ -70,7 +70,7 @@ func (t *Tree) own(f *function) *function {
 				lo: f.lo, unnamed: f.unnamed, leadsOn: f.leadsOn, callsOn: f.callsOn, inner: f.inner, slots: f.slots, switches: f.switches,
 				key: f.key, Sym: f.Sym, File: f.File, Addr: f.Addr, Function: len(t.found),
 			}
-			t.found[f.key] = f.own
+			t.finds(f.own)
 		}
 	}
 	return f.own

@@ -143,9 +143,15 @@ func (c *cpu) at(space uint32, addr uint64) place {
 			f.leadsOn = strings.HasSuffix(sym, "@plt")
 			f.inner = strings.HasSuffix(sym, ".cold")
 		}
-		c.found[k] = f
+		c.finds(f)
 	}
 	return place{function: f, first: f.Addr == addr && !f.unnamed && !f.slots}
+}
+
+// finds adds f to the functions.
+func (t *Tree) finds(f *function) {
+	t.found[f.key] = f
+	t.functions = append(t.functions, f)
 }
 
 // switchName names the function in which a kernel takes another thread's stack, "" where

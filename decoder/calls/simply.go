@@ -11,6 +11,9 @@ import (
 // end. It returns where it ends, and goesOver's insns, prev and here as of then. Most ranges
 // need no more.
 func simply(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block, here bool) (end int, sum uint64, last *decoder.Block, seen bool) {
+	if c.isBrisk() {
+		return briskly(c, list, i, stamp, insns, prev, here)
+	}
 	folds := (c.Fold || c.Brief) && c.top != nil && c.stated < c.tenure.until
 	for {
 		n, ran, ends := straight(list[i:], stamp, &c.inside, c.returner, here)

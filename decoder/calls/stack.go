@@ -24,6 +24,7 @@ type thread struct {
 	seen         event.Time // when it ran last
 	left         uint64     // when another one ran in its place, ns; 0: it runs, as far as is known
 	kept         bool       // whoever comes to the thread goes on here
+	ran          *ranIn     // of its rows; nil: not known
 }
 
 // stack is calls that lie one in another, the outermost first.
@@ -55,7 +56,9 @@ func (c *cpu) threadOf(tid int32, comm string) *thread {
 		th = &thread{tid: tid, kept: true}
 		c.threads[k] = th
 	}
-	th.comm, th.stream = comm, c.st.Index
+	if th.stream = c.st.Index; th.comm != comm {
+		th.comm, th.ran = comm, nil
+	}
 	return th
 }
 

@@ -36,22 +36,31 @@ type Tree struct {
 	// them.
 	From, Until uint64
 
+	// OnRows, where set, is given calls that ended as Rows, in place of OnEnd: 256 each time, and at Close the
+	// rest. These are lent, and it may change them. It goes with Brief.
+	OnRows func(*Rows)
+
 	Unmatched uint64 // returns that no call awaited
 	Unwound   uint64 // calls that ended because one outside of them did
 
-	cpus    []cpu // by stream
-	threads map[threadKey]*thread
-	places  []place // by numbers of their blocks
-	found   map[functionKey]*function
-	free    []*Call
-	lent    Call       // of a detour that ended
-	over    *condensed // of what Flow has; nil: it is all there
+	cpus      []cpu // by stream
+	threads   map[threadKey]*thread
+	places    []place // by numbers of their blocks
+	found     map[functionKey]*function
+	functions []*function // by their numbers
+	rows      *rowsOf     // nil: there is no OnRows
+	free      []*Call
+	lent      Call       // of a detour that ended
+	over      *condensed // of what Flow has; nil: it is all there
 }
 
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found = make([]place, placesFirst), map[functionKey]*function{}
+	t.places, t.found, t.functions = make([]place, placesFirst), map[functionKey]*function{}, nil
+	if t.OnRows != nil {
+		t.beginRows()
+	}
 	t.Unmatched, t.Unwound = 0, 0
 	switches := map[*decoder.Session]string{}
 	for _, st := range t.Session.Streams() {
@@ -100,6 +109,7 @@ func (t *Tree) Close() {
 		}
 	}
 	t.tellFolded()
+	t.rows.handsOn()
 }
 
 // ran notes what ran in the innermost call since the last time, up to the end of prev.

@@ -173,28 +173,46 @@ const numNear = 1 << 12
 
 // Flow takes the flow in b.
 func (c *Crossings) Flow(b *decoder.Batch) error {
+	if c.Between(b); !c.Shown[b.Stream].Own {
+		return nil
+	}
+	for i := c.passed(b.Ranges); i < len(b.Ranges); i += 1 + c.passed(b.Ranges[i+1:]) {
+		c.Ran(b, &b.Ranges[i])
+	}
+	return nil
+}
+
+// Ran takes a range of b. It reports whether its block executes a side of a poke: ranges of others need not be
+// told of. It is for who goes over all ranges anyway, and calls Between before.
+func (c *Crossings) Ran(b *decoder.Batch, r *decoder.BatchRange) (more bool) {
+	k := r.Block
+	if k.Span.Until == event.MaxEpoch && k.Span.From == 0 || k.Space != 0 || !c.Shown[b.Stream].Own {
+		return false
+	}
+	near := &c.near[k.Number%numNear]
+	if near.block != k {
+		hits, known := c.hits[k]
+		if !known {
+			hits = c.find(k)
+		}
+		*near = nearHits{k, hits}
+	}
+	if near.hits != nil {
+		c.executed(b, r, *near.hits)
+	}
+	return near.hits != nil
+}
+
+// Between takes the flow in b, but for its ranges.
+func (c *Crossings) Between(b *decoder.Batch) {
 	if c.hits == nil {
 		c.begin()
 	}
 	x := &c.Shown[b.Stream]
 	if !x.Own {
-		return nil
+		return
 	}
 	x.tells(b)
-	for i := c.passed(b.Ranges); i < len(b.Ranges); i += 1 + c.passed(b.Ranges[i+1:]) {
-		r := &b.Ranges[i]
-		near := &c.near[r.Block.Number%numNear]
-		if near.block != r.Block {
-			hits, known := c.hits[r.Block]
-			if !known {
-				hits = c.find(r.Block)
-			}
-			*near = nearHits{r.Block, hits}
-		}
-		if near.hits != nil {
-			c.executed(b, r, *near.hits)
-		}
-	}
 	for i := range b.Notes {
 		switch n := &b.Notes[i]; n.Kind {
 		case decoder.NoteGap:
@@ -209,7 +227,6 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 			}
 		}
 	}
-	return nil
 }
 
 // passed counts the ranges at the beginning of list that execute no side of a poke, as far as that is

@@ -20,7 +20,7 @@ type Summary struct {
 	Gaps         []GapCount                    // those that cost the most trace first
 	Traps        uint64                        // breakpoint exceptions
 	Threads      int                           // that records say ran; of threads traced alone, these
-	Functions    []FunctionCount               // those that executed the most instructions first
+	Functions    []functionCount               // those that executed the most instructions first
 }
 
 // GapCount is the gaps of one reason.
@@ -32,9 +32,9 @@ type GapCount struct {
 	First  event.Gap // the first one delivered
 }
 
-// FunctionCount is how much of a function was executed. Kernel functions have a Symbol, what
+// functionCount is how much of a function was executed. Kernel functions have a Symbol, what
 // programs executed has the file that it was mapped from, too.
-type FunctionCount struct {
+type functionCount struct {
 	Symbol, File string
 	Instructions uint64
 	Entered      uint64 // executions of its first instruction
@@ -55,7 +55,7 @@ type summarySink struct {
 	until     uint64
 	sum       Summary
 	gaps      map[event.Reason]*GapCount
-	functions map[functionKey]*FunctionCount
+	functions map[functionKey]*functionCount
 	threads   map[int32]bool
 	places    map[*decoder.Block][]part
 	lostUntil map[int]uint64 // by stream: up to when gaps are counted, ns
@@ -66,7 +66,7 @@ type functionKey struct{ file, symbol string }
 
 // part is what a block has of one function: instructions from its first one on.
 type part struct {
-	f     *FunctionCount
+	f     *functionCount
 	first uint16 // instructions of the block before it
 	n     uint16
 	entry bool // its first instruction is the function's
@@ -78,7 +78,7 @@ const maxPlaces = 1 << 16
 // Restart begins anew (decoder.Restarter).
 func (c *summarySink) Restart() bool {
 	c.sum = Summary{From: math.MaxUint64}
-	c.gaps, c.functions = map[event.Reason]*GapCount{}, map[functionKey]*FunctionCount{}
+	c.gaps, c.functions = map[event.Reason]*GapCount{}, map[functionKey]*functionCount{}
 	c.lostUntil = map[int]uint64{}
 	clear(c.threads)
 	clear(c.places)
@@ -166,7 +166,7 @@ func (c *summarySink) divide(b *decoder.Block, time uint64) (parts []part) {
 		} else {
 			f := c.functions[k]
 			if f == nil {
-				f = &FunctionCount{Symbol: sym, File: file}
+				f = &functionCount{Symbol: sym, File: file}
 				c.functions[k] = f
 			}
 			parts = append(parts, part{f, uint16(i), 1, off == 0})
@@ -202,7 +202,7 @@ func (c *summarySink) summary(only []int) *Summary {
 	for _, f := range c.functions {
 		x.Functions = append(x.Functions, *f)
 	}
-	slices.SortFunc(x.Functions, func(a, b FunctionCount) int {
+	slices.SortFunc(x.Functions, func(a, b functionCount) int {
 		return cmp.Or(cmp.Compare(b.Instructions, a.Instructions), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.File, b.File))
 	})
 	x.Threads = len(c.threads)

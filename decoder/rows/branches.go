@@ -43,8 +43,11 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 	return nil
 }
 
+// idle reports whether no handler runs, nor waits for its end: with Options.Rare no branch matters then.
+func (f *folder) idle() bool { return len(f.frames) == 0 && len(f.held) == 0 }
+
 // rare returns the first range from number i on of which a branch matters with Options.Rare:
-// all do while a trap's handler runs. Else it is the one behind the note with number note.
+// all do while a trap's handler runs. Else it is the one at which the note with number note lies.
 func (l *branches) rare(b *flow.Batch, i, note int) int {
 	if len(l.frames) > 0 {
 		return i
@@ -261,6 +264,9 @@ func (f *folder) moved(n *flow.Note) error {
 		return f.other(n)
 	default:
 		return f.other(n)
+	}
+	if f.m.o.Rare && n.Kind != flow.NoteTrap && f.idle() {
+		return nil // no branch, that is
 	}
 	f.row = f.transfer(n)
 	return f.fold(&f.row)

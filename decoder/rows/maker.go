@@ -35,7 +35,7 @@ type Options struct {
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
 	Thunks   bool // at the level call: also what only leads on, as retpolines do
 	Gaps     bool // also rows of KindGap
-	Rare     bool // forwards, at the level branch: no branches but those that a note tells of, nor Count
+	Rare     bool // forwards, at the level branch: no branches but those of traps whose end is not seen, nor Count
 
 	Shard  Shard // what of the flow is listed; zero: all
 	Events bool  // also rows of KindEvent: the trace events between instructions
@@ -189,7 +189,7 @@ func (m *Maker) Flow(b *flow.Batch) error {
 			if i, err = m.stretch(s, b, i, end); err != nil {
 				return err
 			}
-		} else if i < len(b.Ranges) {
+		} else if i < len(b.Ranges) && !(m.o.Rare && s.(*branches).idle()) {
 			if err := s.ran(b, &b.Ranges[i]); err != nil {
 				return err
 			}

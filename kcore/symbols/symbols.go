@@ -335,12 +335,18 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	return found, ok
 }
 
+// manyNamed is how many symbols of a name are room for when they are more than few.
+const manyNamed = 1 << 10
+
 // Named returns the symbols of kallsyms with names that is accepts, by address.
 func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 	lines := s.byAddr()
 	for i := range lines {
 		if name := s.names.name(int(lines[i].line)); is(name) {
 			s.names.asked.note(name)
+			if n := len(list); n == cap(list) && n >= manyNamed {
+				list = slices.Grow(list, len(lines)-i) // it seems to be most of them
+			}
 			list = append(list, s.symbol(&lines[i]))
 		}
 	}

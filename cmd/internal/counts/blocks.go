@@ -16,8 +16,8 @@ type tally struct {
 // maxTallies bounds the blocks that have one. It is a power of two.
 const maxTallies = 1 << 18
 
-// blocks counts ranges in a row, but no edges.
-func (c *Counter) blocks(t *Table, list []decoder.BatchRange) {
+// blocks counts ranges of b in a row, but no edges.
+func (c *Counter) blocks(t *Table, b *decoder.Batch, list []decoder.BatchRange) {
 	for len(list) > 0 {
 		i, n := tallied(t.tallies, list)
 		c.Instructions.N += n
@@ -25,7 +25,7 @@ func (c *Counter) blocks(t *Table, list []decoder.BatchRange) {
 			return
 		}
 		c.Instructions.N += uint64(list[i].N)
-		c.block(t, &list[i])
+		c.block(t, b, &list[i])
 		list = list[i+1:]
 	}
 }
@@ -50,16 +50,20 @@ func tallied(tallies []tally, list []decoder.BatchRange) (i int, insns uint64) {
 	return len(list), insns
 }
 
-// block counts r, whose block has no tally, or which is not all of it, or ambiguous.
-func (c *Counter) block(t *Table, r *decoder.BatchRange) {
+// block counts r of batch, whose block has no tally, or which is not all of it, or ambiguous.
+func (c *Counter) block(t *Table, batch *decoder.Batch, r *decoder.BatchRange) {
 	x, b := t.node(r.Block), r.Block
+	asked := c.o.Each != nil && c.o.Each(batch, r)
 	switch at := int(b.Number); {
 	case r.Verdict == decoder.Ambiguous:
 		c.doubtful(x, r)
 	case r.N != b.N:
 		x.part(r.N).N++
 	default:
-		if x.n++; at >= len(t.tallies) && at < maxTallies {
+		if x.n++; asked {
+			return // without a tally it comes here each time
+		}
+		if at >= len(t.tallies) && at < maxTallies {
 			t.tallies = append(make([]tally, 0, 1<<bits.Len(uint(at))), t.tallies...)
 			t.tallies = t.tallies[:cap(t.tallies)]
 		}

@@ -21,6 +21,10 @@ type Options struct {
 	Bare    bool   // no tables: only Gaps and Instructions, whatever else is set
 	Since   uint64 // gaps that ended before do not count, ns
 
+	// Each goes with Blocks, where everything counts. It is told of each range of a block that it asks for: where it
+	// returned true for one. Of those of others it is told of some, and of the first. So it need not go over all.
+	Each func(b *decoder.Batch, r *decoder.BatchRange) (more bool)
+
 	// Name, where set, has a table for each name that it gives to ranges: of that with an index
 	// in the Batch at hand.
 	Name func(i int) string
@@ -175,7 +179,7 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	if c.o.Blocks {
-		c.blocks(f.table, b.Ranges[from:to])
+		c.blocks(f.table, b, b.Ranges[from:to])
 	} else {
 		c.add(f, b.Ranges[from:to])
 	}

@@ -271,6 +271,7 @@ type fanOut struct {
 	counter *counts.Counter
 	tallied bool              // a sink counts this part's flow in the counter's place
 	crossed *report.Crossings // nil: no sink asks for it
+	told    bool              // as in job
 	// syscalls comes before the counter; nil: nobody asks for it
 	syscalls *syscalls
 	sinks    []host.Sink
@@ -301,7 +302,7 @@ func (j *job) sinks(q decoder.Query, targets []target) (*fanOut, error) {
 			return nil, err
 		}
 	}
-	all.crossed, all.tallied = j.crossed, j.tallied && o.Bare
+	all.crossed, all.told, all.tallied = j.crossed, j.told, j.tallied && o.Bare
 	return all, nil
 }
 
@@ -336,7 +337,9 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 			return err
 		}
 	}
-	if a.crossed != nil && b.Part == 0 {
+	if a.told && b.Part == 0 {
+		a.crossed.Between(b)
+	} else if a.crossed != nil && b.Part == 0 {
 		if err := a.crossed.Flow(b); err != nil {
 			return err
 		}

@@ -60,6 +60,7 @@ type job struct {
 	syscalls *syscalls // nil: --per does not ask for them
 	// crossed collects how CPUs cross changes to the code; nil: no format asks for it.
 	crossed *report.Crossings
+	told    bool // a sink tells it of ranges, as it goes over all
 	// leftOut is instructions executed that the format has no place for, by why that is. A
 	// counted format sets it, and the command says so.
 	leftOut map[string]uint64

@@ -57,7 +57,11 @@ func (j *job) fill(enc tables.Encoder, err error) (host.Sink, error) {
 	if !j.tallied {
 		o.Counted = j.adds
 	}
+	if j.crossed != nil && !j.told {
+		o.Each = j.crossed.Ran
+	}
 	k := tables.New(j.session, j.filter, enc, o)
+	j.told = j.told || o.Each != nil && k.TellsEach()
 	j.tallied = j.tallied || k.Counts()
 	return k, nil
 }

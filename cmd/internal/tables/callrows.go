@@ -7,17 +7,18 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
-// callTaker is an Encoder that takes rows of calls as calls: there are so many of them.
+// callTaker is an Encoder that takes rows of calls as the tree has them: there are so many of them.
 type callTaker interface {
-	// takesCalls returns what takes one. It calls fail where calls can no longer be written.
-	takesCalls(fail func(error)) func(*calls.Call)
+	// takesCalls takes rows of a tree, maxWaiting each time but the last. The error says that calls can no longer
+	// be written.
+	takesCalls(of *calls.Tree, rows *calls.Rows) error
 }
 
 // callsPerGroup is how many rows a row group of calls has at most. It is more than others have, as
 // dictionaries are a part of the work.
 const callsPerGroup = 4 * rowsPerPage
 
-// A row group is looked at when as many calls wait as there is room for, so it has a multiple of these.
+// A row group is looked at behind as many calls as come at once, so it has a multiple of these.
 var _ = [1]struct{}{}[callsPerGroup%maxWaiting]
 
 // key is what columns of calls hang on: where it is the same, so are they.
@@ -64,49 +65,35 @@ const (
 // shared is the keys of the other columns of calls.
 var shared = map[int]int{8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
 
-// numRaw is how many columns of calls wait in callRows.raw, and rawColumns which: times first.
-const (
-	numRaw      = len(rawColumns)
-	numRawTimes = 4
-)
+// rawColumns is the columns of calls that come as numbers. The first numRawTimes are times.
+const numRawTimes = 4
 
 var rawColumns = [...]int{columnTime, columnTimeMax, columnEnd, columnEndMax, columnCaller, columnDepth, columnTotal, columnSelf, columnInsns, columnSelfInsns}
 
-// maxWaiting is how many calls wait at most.
+// maxWaiting is how many rows of calls come at once at most.
 const maxWaiting = 256
 
-// waitingNumbers is what calls that wait have in a column. It is longer than that, as values of one call would
-// share a set of the processor's cache if it were a power of two.
-type waitingNumbers [maxWaiting + 8]uint64
-
-// callRows is what a row group of calls keeps besides columns. Calls wait until there are many. Then each
-// column takes theirs in a loop.
+// callRows is what a row group of calls keeps besides columns.
 type callRows struct {
-	raw       [numRaw]waitingNumbers
-	keyed     [numShared][maxWaiting]uint16 // numbers of the keys that columns share
-	waiting   int                           // of raw and keyed
 	columns   *[numColumns]column
 	keys      []key           // those that are shared, and one for each column
 	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
 	ways      [1 << 12]uint32 // the same, by wayOf
-	in        ranIn           // of the row before
 	crowded   bool            // there is hardly a number left: no more rows
 }
 
-// ranIn is where and on whose behalf a call ran.
-type ranIn struct {
-	stream *decoder.Stream
-	tid    int32
-	comm   string
+// wayOf returns how the call of a row began and ended, and how sure it is, as a number below 1<<12.
+func wayOf(x *calls.Rows, i int) int {
+	return int(x.How[i])&15 | int(x.Ended[i])&15<<4 | int(x.Verdict[i])&15<<8
 }
-
-// wayOf returns how c began and ended, and how sure it is, as a number below 1<<12.
-func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(c.Verdict)&15<<8 }
 
 // newCallRows makes room for a row group of calls.
 func newCallRows(columns []column) *callRows {
 	x := &callRows{columns: (*[numColumns]column)(columns), keys: make([]key, numShared+len(columns))}
 	for i := range columns {
+		if t := columns[i].times; t != nil {
+			t.blocks = make([]byte, 0, 2*callsPerGroup) // mostly it is enough
+		}
 		if Tables[tableCalls].Columns[i].Kind == Time || i >= columnStream && i <= columnComm {
 			continue
 		}
@@ -124,65 +111,56 @@ func newCallRows(columns []column) *callRows {
 
 // empty empties x and keeps its memory.
 func (x *callRows) empty() {
-	x.waiting = 0
 	for i := range x.keys {
 		x.keys[i].known, x.keys[i].packed = 0, x.keys[i].packed[:0]
 	}
 	clear(x.functions)
 	clear(x.ways[:])
-	x.in, x.crowded = ranIn{}, false
+	x.crowded = false
 }
 
-// call adds a call, and reports whether as many wait as there is room for.
-func (g *rowGroup) call(c *calls.Call) bool {
+// takes adds rows of calls: each column takes theirs in a loop.
+func (g *rowGroup) takes(of *calls.Tree, rows *calls.Rows) {
 	x := g.calls
-	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
-		x.in = ranIn{c.Stream, c.TID, c.Comm}
-		x.comesFrom(g.rows + x.waiting)
+	first, end := g.rows, g.rows+rows.N
+	functions, ways := x.keys[keyFunction].ids[first:end], x.keys[keyWay].ids[first:end]
+	functions = functions[:len(ways)]
+	for i := range ways {
+		if i >= maxWaiting {
+			break // there are no more: so what follows needs no checks
+		}
+		if ran := rows.Ran[i]; i == 0 || ran != rows.Ran[i-1] {
+			x.comesFrom(first+i, ran.Stream, ran.TID, ran.Comm)
+		}
+		f := uint32(0)
+		if n := int(rows.Function[i]); n < len(x.functions) {
+			f = x.functions[n]
+		}
+		if f == 0 {
+			f = g.comesTo(of, rows.Function[i])
+		}
+		way := &x.ways[wayOf(rows, i)]
+		if *way == 0 {
+			*way = uint32(g.adds(keyWay, Value{S: rows.How[i].String()}, Value{S: rows.Ended[i].String()}, Value{S: rows.Verdict[i].String()})) + 1
+		}
+		functions[i], ways[i] = uint16(f-1), uint16(*way-1)
 	}
-	f := uint32(0)
-	if n := c.Function; n < len(x.functions) {
-		f = x.functions[n]
+	for i := range ways {
+		rows.BeginMax[i], rows.EndMax[i] = min(rows.BeginMax[i], math.MaxInt64), min(rows.EndMax[i], math.MaxInt64)
 	}
-	if f == 0 {
-		f = g.comesTo(c)
-	}
-	way := &x.ways[wayOf(c)]
-	if *way == 0 {
-		*way = uint32(g.adds(keyWay, Value{S: c.How.String()}, Value{S: c.Ended.String()}, Value{S: c.Verdict.String()})) + 1
-	}
-	i := x.waiting & (maxWaiting - 1)
-	x.keyed[keyFunction][i], x.keyed[keyWay][i] = uint16(f-1), uint16(*way-1)
-	total, self, ok := c.Took()
-	if !ok {
-		total, self = math.MaxUint64, math.MaxUint64
-	}
-	raw := &x.raw
-	raw[0][i], raw[1][i], raw[2][i], raw[3][i] = c.Begin.Lo, min(c.Begin.Hi, math.MaxInt64), c.End.Lo, min(c.End.Hi, math.MaxInt64)
-	raw[4][i], raw[5][i], raw[6][i], raw[7][i], raw[8][i], raw[9][i] = c.From, uint64(c.Depth), total, self, c.Insns, c.Self
-	x.waiting++
-	return x.waiting == maxWaiting
-}
-
-// settle gives the calls that wait to their columns.
-func (g *rowGroup) settle() {
-	x := g.calls
-	first, end := g.rows, g.rows+x.waiting
+	raw := [...][]uint64{rows.Begin[:], rows.BeginMax[:], rows.End[:], rows.EndMax[:], rows.From[:], rows.Depth[:], rows.Total[:], rows.Own[:], rows.Insns[:], rows.Self[:]}
 	for i, k := range rawColumns {
-		c, raw := &x.columns[k], x.raw[i][:x.waiting]
+		c, list := &x.columns[k], raw[i][:rows.N]
 		switch {
 		case i < numRawTimes:
-			c.times.takeTimes(raw)
+			c.times.takeTimes(list)
 		case c.kind == Addr:
-			c.haveAddresses(c.ids[first:end], raw)
+			c.haveAddresses(c.ids[first:end], list)
 		default:
-			c.have(c.ids[first:end], raw)
+			c.have(c.ids[first:end], list)
 		}
 	}
-	for k := range x.keyed {
-		copy(x.keys[k].ids[first:end], x.keyed[k][:])
-	}
-	g.rows, x.waiting = end, 0
+	g.rows = end
 	for i := range x.columns {
 		x.crowded = x.crowded || x.columns[i].distinct() > maxNumbers
 	}
@@ -193,17 +171,26 @@ func (g *rowGroup) settle() {
 
 // have says which numbers c, of calls, has in rows. Most are small.
 func (c *column) have(ids []uint16, values []uint64) {
-	small := c.small
+	for ids = ids[:len(values)]; len(values) > 0; ids, values = ids[1:], values[1:] {
+		n := smallOnes(ids, values, c.small)
+		if ids, values = ids[n:], values[n:]; len(values) == 0 {
+			return
+		}
+		ids[0] = c.find(values[0])
+	}
+}
+
+// smallOnes is have for the values at the beginning that are small, and were met before. It returns how many these
+// are. It calls nothing: so what the loop needs stays in registers.
+func smallOnes(ids []uint16, values []uint64, small *[smallNumbers]uint16) int {
 	ids = ids[:len(values)]
 	for k, n := range values {
-		if n++; n < smallNumbers {
-			if id := small[n]; id > 0 {
-				ids[k] = id - 1
-				continue
-			}
+		if n++; n >= smallNumbers || small[n] == 0 {
+			return k
 		}
-		ids[k] = c.find(n - 1)
+		ids[k] = small[n] - 1
 	}
+	return len(values)
 }
 
 // haveAddresses is have, where most are not small.
@@ -244,12 +231,11 @@ func (g *rowGroup) adds(k int, values ...Value) uint16 {
 }
 
 // comesFrom notes where rows from one on come from.
-func (x *callRows) comesFrom(row int) {
-	for i, v := range [...]Value{{S: x.in.stream.Name}, signed(x.in.stream.CPU), signed(x.in.tid), {S: x.in.comm}} {
+func (x *callRows) comesFrom(row int, st *decoder.Stream, tid int32, comm string) {
+	for i, v := range [...]Value{{S: st.Name}, signed(st.CPU), signed(tid), {S: comm}} {
 		c := &x.columns[columnStream+i]
-		if id := uint32(0); c.kind == Text {
-			id = c.idOf(v.S)
-			c.changed(row, id)
+		if c.kind == Text {
+			c.changed(row, c.idOf(v.S))
 		} else {
 			c.changed(row, uint32(c.find(v.N)))
 		}
@@ -259,13 +245,14 @@ func (x *callRows) comesFrom(row int) {
 // signed returns a value that is a number.
 func signed(n int32) Value { return Value{N: uint64(int64(n))} }
 
-// comesTo gives the function of c a number, and returns one more than that.
-func (g *rowGroup) comesTo(c *calls.Call) uint32 {
+// comesTo gives a function a number, and returns one more than that.
+func (g *rowGroup) comesTo(of *calls.Tree, function uint32) uint32 {
 	x := g.calls
-	for len(x.functions) <= c.Function {
+	for len(x.functions) <= int(function) {
 		x.functions = append(x.functions, 0)
 	}
-	n := uint32(g.adds(keyFunction, Value{S: c.Sym}, Value{S: c.File}, Value{N: c.Addr})) + 1
-	x.functions[c.Function] = n
+	sym, file, addr := of.Named(function)
+	n := uint32(g.adds(keyFunction, Value{S: sym}, Value{S: file}, Value{N: addr})) + 1
+	x.functions[function] = n
 	return n
 }

@@ -49,13 +49,19 @@ func TestWayOf(t *testing.T) {
 	if ways <= calls.AtEnd {
 		t.Fatalf("%d ways", ways)
 	}
-	seen := map[int]calls.Call{}
+	type one struct {
+		how, ended calls.Way
+		verdict    decoder.Verdict
+	}
+	seen := map[int]one{}
 	for how := range ways {
 		for v := decoder.Verdict(0); v.String() != "?"; v++ {
-			for _, c := range []calls.Call{{How: how, Verdict: v}, {Ended: how, Verdict: v}} {
-				n := wayOf(&c)
+			for _, c := range []one{{how: how, verdict: v}, {ended: how, verdict: v}} {
+				var x calls.Rows
+				x.How[3], x.Ended[3], x.Verdict[3] = c.how, c.ended, c.verdict
+				n := wayOf(&x, 3)
 				if before, ok := seen[n]; n >= 1<<12 || ok && before != c {
-					t.Errorf("%v, %v, %v: number %d, which is that of %v, %v, %v", c.How, c.Ended, c.Verdict, n, before.How, before.Ended, before.Verdict)
+					t.Errorf("%v, %v, %v: number %d, which is that of %v, %v, %v", c.how, c.ended, c.verdict, n, before.how, before.ended, before.verdict)
 				}
 				seen[n] = c
 			}
@@ -71,8 +77,8 @@ func TestCrowded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	var x calls.Call
-	tree := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { x = *c }}
+	var x, all calls.Rows
+	tree := &calls.Tree{Session: s, Brief: true, OnRows: func(rows *calls.Rows) { x = *rows }}
 	if err := s.Flow(t.Context(), decoder.Query{Merged: true}, sinkOf(tree.Flow)); err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +89,14 @@ func TestCrowded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 100_000
-	take := enc.(callTaker).takesCalls(func(err error) { t.Fatal(err) })
 	for i := range uint64(n) {
-		x.From, x.End.Lo = 1<<40+i, 1000*i+i%7
-		take(&x)
+		x.From[0], x.End[0] = 1<<40+i, 1000*i+i%7
+		if all.Takes(&x, 0); all.N == maxWaiting || i == n-1 {
+			if err := enc.(callTaker).takesCalls(tree, &all); err != nil {
+				t.Fatal(err)
+			}
+			all.N = 0
+		}
 	}
 	if err := enc.Close(nil); err != nil {
 		t.Fatal(err)

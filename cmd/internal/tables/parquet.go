@@ -45,7 +45,7 @@ type parquetTable struct {
 // rowGroup is a row group of a table.
 type rowGroup struct {
 	table   int
-	rows    int // of calls: but for those that wait
+	rows    int
 	most    int // of rows; of calls up to maxWaiting more
 	columns []column
 	calls   *callRows // nil: it is another table's
@@ -115,23 +115,13 @@ func (p *parquet) toFill(table int) *rowGroup {
 	return t.filled
 }
 
-// takesCalls returns what writes a row of calls (callTaker).
-func (p *parquet) takesCalls(fail func(error)) func(*calls.Call) {
-	var g *rowGroup
-	return func(c *calls.Call) {
-		if g == nil {
-			g = p.toFill(tableCalls)
-		}
-		if !g.call(c) {
-			return
-		}
-		if g.settle(); g.rows >= g.most || g.calls.crowded {
-			if err := p.hands(g); err != nil {
-				fail(err)
-			}
-			g = nil
-		}
+// takesCalls writes rows of calls (callTaker).
+func (p *parquet) takesCalls(of *calls.Tree, rows *calls.Rows) error {
+	g := p.toFill(tableCalls)
+	if g.takes(of, rows); g.rows >= g.most || g.calls.crowded {
+		return p.hands(g)
 	}
+	return nil
 }
 
 // Row writes a row. It is not one of calls.
@@ -191,9 +181,6 @@ func (p *parquet) newGroup(table int) *rowGroup {
 func (p *parquet) writeFull() {
 	defer close(p.done)
 	for g := range p.full {
-		if g.calls != nil {
-			g.settle()
-		}
 		if p.err == nil && g.rows > 0 {
 			p.group(g)
 		}

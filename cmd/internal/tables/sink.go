@@ -19,10 +19,11 @@ type Sink struct {
 	s       *decoder.Session
 	f       *host.Filter
 	enc     Encoder
-	calls   func(*calls.Call) // takes a call for enc; nil: calls become rows
-	maker   *rows.Maker       // nil: no table asks for it
-	tree    *calls.Tree       // the same
-	counter *counts.Counter   // the same
+	calls   callTaker       // is enc; nil: calls become rows one by one
+	passed  calls.Rows      // for calls: those that the filters let pass
+	maker   *rows.Maker     // nil: no table asks for it
+	tree    *calls.Tree     // the same
+	counter *counts.Counter // the same
 	row     []Value
 	err     error
 }
@@ -32,14 +33,14 @@ type Options struct {
 	Choice  Choice
 	Crossed func(poke int) []report.Crossing // how CPUs crossed a change, asked at the end; nil: no crossings
 	Counted func(*counts.Counter)            // is told at the end of what was counted (Sink.Counts); nil: nobody asks
+	// Each is as in counts.Options, if the sink tells it of ranges (Sink.TellsEach); nil: nobody asks.
+	Each func(*decoder.Batch, *decoder.BatchRange) (more bool)
 }
 
 // New returns a sink that writes to enc.
 func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	k := &Sink{o: o, s: s, f: f, enc: enc}
-	if t, ok := enc.(callTaker); ok {
-		k.calls = t.takesCalls(k.Fail)
-	}
+	k.calls, _ = enc.(callTaker)
 	c := &o.Choice
 	if c[tableBranches] || c[tableTraps] || c[tableGaps] || c[tableEvents] {
 		r := f.Options
@@ -48,18 +49,21 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	}
 	if c[tableCalls] {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
-		if o := &f.Options; k.calls != nil && o.From == 0 && o.Until == 0 && f.Given == "" {
-			k.tree.OnEnd = k.calls
+		if k.calls != nil {
+			k.tree.OnRows = k.callRows
 		}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
-		k.counter = counts.New(s, f, counts.Options{CPUs: true, Blocks: true})
+		k.counter = counts.New(s, f, counts.Options{CPUs: true, Blocks: true, Each: o.Each})
 	}
 	return k
 }
 
 // Counts reports whether instructions are counted, all of them: Options.Counted is going to be called.
 func (k *Sink) Counts() bool { return k.counter != nil && k.o.Counted != nil && !k.f.Options.Filters() }
+
+// TellsEach reports whether Options.Each is told of ranges, as in counts.Options.
+func (k *Sink) TellsEach() bool { return k.counter != nil && !k.f.Options.Filters() }
 
 // Flow takes b.
 func (k *Sink) Flow(b *decoder.Batch) error {
@@ -169,14 +173,41 @@ func (k *Sink) take(r *rows.Row) error {
 	return nil
 }
 
+// callRows takes rows of calls, those that the filters let pass.
+func (k *Sink) callRows(x *calls.Rows) {
+	o, only := &k.f.Options, k.f.Given != "" && k.f.Only != nil
+	if !only && o.From == 0 && o.Until == 0 {
+		k.Fail(k.calls.takesCalls(k.tree, x))
+		return
+	}
+	for i := range x.N {
+		if x.EndMax[i] < o.From || o.Until != 0 && x.Begin[i] > o.Until {
+			continue
+		}
+		if only {
+			sym, _, addr := k.tree.Named(x.Function[i])
+			if !k.f.Only.Call(x.Ran[i].TID, x.Ran[i].Comm, addr, sym) {
+				continue
+			}
+		}
+		if k.passed.Takes(x, i); k.passed.N == maxWaiting {
+			k.handsRows()
+		}
+	}
+}
+
+// handsRows hands on the rows of calls that the filters let pass.
+func (k *Sink) handsRows() {
+	if k.passed.N > 0 {
+		k.Fail(k.calls.takesCalls(k.tree, &k.passed))
+		k.passed.N = 0
+	}
+}
+
 // call takes a call that has ended, if the filters let it pass.
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
 	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Given != "" && k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
-		return
-	}
-	if k.calls != nil {
-		k.calls(c)
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
@@ -230,6 +261,7 @@ func (k *Sink) Close() error {
 	if k.err == nil {
 		if k.tree != nil {
 			k.tree.Close()
+			k.handsRows()
 		}
 		k.maker, k.tree = nil, nil
 		k.ended(tableCalls, tableBranches, tableTraps, tableGaps, tableEvents)

@@ -21,42 +21,42 @@ type times struct {
 	rows        int
 	first, last uint64                // ns
 	more        [timesPerBlock]uint64 // what those that wait are more than the one before each
-	waiting     int                   // of more
+	bounds      [timesPerBlock / timesPerPart]bounds
+	waiting     int // of more
 	blocks      []byte
 }
 
+// bounds is the least and the most of a part of a block.
+type bounds struct{ least, most int64 }
+
 // takeTime adds the time of the next row, ns.
-func (t *times) takeTime(ns uint64) {
-	if t.rows++; t.rows == 1 {
-		t.first, t.last = ns, ns
-		return
-	}
-	t.more[t.waiting] = ns - t.last
-	t.last = ns
-	if t.waiting++; t.waiting == timesPerBlock {
-		t.blocks, t.waiting = timesBlock(t.blocks, &t.more, t.waiting), 0
-	}
-}
+func (t *times) takeTime(ns uint64) { t.takeTimes([]uint64{ns}) }
 
 // takeTimes adds the times of rows.
 func (t *times) takeTimes(list []uint64) {
 	if t.rows == 0 && len(list) > 0 {
-		t.takeTime(list[0])
+		t.rows, t.first, t.last = 1, list[0], list[0]
 		list = list[1:]
 	}
 	t.rows += len(list)
 	last := t.last
-	for len(list) > 0 {
-		n := min(len(list), timesPerBlock-t.waiting)
-		from := list[:n]
-		to := t.more[t.waiting:][:len(from)]
-		for k, ns := range from {
-			to[k] = ns - last
-			last = ns
+	for len(list) > 0 { // up to the end of a part each time
+		at := t.waiting % timesPerPart
+		n := min(len(list), timesPerPart-at)
+		from, to, x := list[:n], t.more[t.waiting:][:n], &t.bounds[t.waiting/timesPerPart]
+		least, most := int64(math.MaxInt64), int64(math.MinInt64)
+		if at > 0 {
+			least, most = x.least, x.most
 		}
+		for k, ns := range from {
+			d := int64(ns - last)
+			to[k], last = uint64(d), ns
+			least, most = min(least, d), max(most, d)
+		}
+		x.least, x.most = least, most
 		list = list[n:]
 		if t.waiting += n; t.waiting == timesPerBlock {
-			t.blocks, t.waiting = timesBlock(t.blocks, &t.more, t.waiting), 0
+			t.blocks = t.block(t.blocks)
 		}
 	}
 	t.last = last
@@ -70,7 +70,7 @@ func (t *times) whole(b []byte) []byte {
 	b = binary.AppendVarint(b, int64(t.first))
 	b = append(b, t.blocks...)
 	if t.waiting > 0 {
-		b, t.waiting = timesBlock(b, &t.more, t.waiting), 0
+		b = t.block(b)
 	}
 	return b
 }
@@ -78,32 +78,25 @@ func (t *times) whole(b []byte) []byte {
 // clears empties t and keeps its memory.
 func (t *times) clears() { t.rows, t.waiting, t.blocks = 0, 0, t.blocks[:0] }
 
-// timesBlock appends a block of the first n of more, and writes over them.
-func timesBlock(b []byte, more *[timesPerBlock]uint64, n int) []byte {
-	const parts = timesPerBlock / timesPerPart
-	least, most := int64(math.MaxInt64), [parts]int64{}
-	for i := range most {
-		from := i * timesPerPart
-		if from >= n {
-			break
-		}
-		part, top := (*[timesPerPart]uint64)(more[from:]), int64(math.MinInt64)
-		for k := range part[:min(n-from, timesPerPart)] {
-			d := int64(part[k])
-			least, top = min(least, d), max(top, d)
-		}
-		most[i] = top
+// block appends a block of those that wait.
+func (t *times) block(b []byte) []byte {
+	n := t.waiting
+	t.waiting = 0
+	parts := t.bounds[:(n+timesPerPart-1)/timesPerPart]
+	least := parts[0].least
+	for _, x := range parts {
+		least = min(least, x.least)
 	}
 	for i := n; i < timesPerBlock; i++ {
-		more[i] = uint64(least)
+		t.more[i] = uint64(least)
 	}
 	b = binary.AppendVarint(b, least)
-	b = append(b, make([]byte, parts)...)
-	at := len(b) - parts
-	for i := 0; i*timesPerPart < n; i++ {
-		w := bits.Len64(uint64(most[i]) - uint64(least))
+	b = append(b, make([]byte, timesPerBlock/timesPerPart)...)
+	at := len(b) - timesPerBlock/timesPerPart
+	for i, x := range parts {
+		w := bits.Len64(uint64(x.most) - uint64(least))
 		if b[at+i] = byte(w); w > 0 {
-			b = timesPart(b, (*[timesPerPart]uint64)(more[i*timesPerPart:]), uint64(least), uint(w))
+			b = timesPart(b, (*[timesPerPart]uint64)(t.more[i*timesPerPart:]), uint64(least), uint(w))
 		}
 	}
 	return b

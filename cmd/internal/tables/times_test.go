@@ -35,6 +35,15 @@ func TestTimesPage(t *testing.T) {
 				list = append(list, list[len(list)-1]+r.Uint64()>>width*uint64(r.IntN(3)))
 			}
 			check(list)
+			many := times{}
+			for rest := list; len(rest) > 0; {
+				k := 1 + r.IntN(min(len(rest), 300))
+				many.takeTimes(rest[:k])
+				rest = rest[k:]
+			}
+			if got, want := many.whole(nil), pageOf(nil, list); !bytes.Equal(got, want) {
+				t.Errorf("%d times, many at once: got %x, want %x", n, got, want)
+			}
 		}
 	}
 	if got, want := pageOf(nil, []uint64{7, 5, 3, 1, 2, 3, 4, 5}), []byte{128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0}; !bytes.Equal(got, want) {

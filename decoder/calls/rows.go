@@ -1,0 +1,135 @@
+package calls
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// Rows is calls that have ended, for Tree.OnRows: most of what a Call says of each, by column. The first N
+// elements of a column count.
+type Rows struct {
+	N                            int     // calls
+	Begin, BeginMax, End, EndMax numbers // bounds of Begin and of End as in Call, ns
+	Total, Own                   numbers // as total and self of Call.Took, ns; math.MaxUint64 where these are not known
+	From                         numbers // as in Call, as are the others
+	Depth                        numbers
+	Insns, Self                  numbers         // instructions
+	Ran                          [maxRows]*ranIn // it is not changed
+	Function                     [maxRows]uint32 // Tree.Named tells of it
+	How, Ended                   [maxRows]Way
+	Verdict                      [maxRows]decoder.Verdict
+}
+
+// numbers is a column. It is longer than rows are, as values of one row would share a set of the processor's
+// cache if it were a power of two.
+type numbers [maxRows + 8]uint64
+
+// Takes adds row i of from. There has to be room for it.
+func (r *Rows) Takes(from *Rows, i int) {
+	z := r.N
+	r.Begin[z], r.BeginMax[z], r.End[z], r.EndMax[z] = from.Begin[i], from.BeginMax[i], from.End[i], from.EndMax[i]
+	r.Total[z], r.Own[z], r.From[z], r.Depth[z] = from.Total[i], from.Own[i], from.From[i], from.Depth[i]
+	r.Insns[z], r.Self[z], r.Ran[z], r.Function[z] = from.Insns[i], from.Self[i], from.Ran[i], from.Function[i]
+	r.How[z], r.Ended[z], r.Verdict[z] = from.How[i], from.Ended[i], from.Verdict[i]
+	r.N++
+}
+
+// ranIn is where a call ran and on whose behalf, as Call has it.
+type ranIn struct {
+	Stream *decoder.Stream
+	TID    int32
+	Comm   string
+}
+
+// maxRows is how many rows wait at most, maxRan in how many places they ran.
+const (
+	maxRows = 256
+	maxRan  = 1 << 14
+)
+
+// rowsOf is the rows of a Tree.
+type rowsOf struct {
+	Rows // those that wait
+	t    *Tree
+	ran  map[ranIn]*ranIn
+	last *ranIn // that was asked for last
+}
+
+// beginRows has t tell of calls as rows.
+func (t *Tree) beginRows() {
+	t.rows = &rowsOf{t: t, ran: map[ranIn]*ranIn{}}
+	t.OnEnd = t.rows.call
+}
+
+// Named returns what calls of the function with a number are of, as Call has it. It is for OnRows.
+func (t *Tree) Named(function uint32) (sym, file string, addr uint64) {
+	f := t.functions[function]
+	return f.Sym, f.File, f.Addr
+}
+
+// stands returns what stands for x.
+func (r *rowsOf) stands(x ranIn) *ranIn {
+	if r.last != nil && *r.last == x {
+		return r.last
+	}
+	p := r.ran[x]
+	if p == nil {
+		p = new(ranIn)
+		if *p = x; len(r.ran) >= maxRan {
+			clear(r.ran)
+		}
+		r.ran[x] = p
+	}
+	r.last = p
+	return p
+}
+
+// added makes room for what follows the newest row.
+func (r *rowsOf) added() {
+	if r.N++; r.N == maxRows {
+		r.handsOn()
+	}
+}
+
+// handsOn hands on the rows that wait.
+func (r *rowsOf) handsOn() {
+	if r != nil && r.N > 0 {
+		r.t.OnRows(&r.Rows)
+		r.N = 0
+	}
+}
+
+// call adds a call that ended, which is an object.
+func (r *rowsOf) call(c *Call) {
+	i := r.N & (maxRows - 1)
+	r.Begin[i], r.BeginMax[i], r.End[i], r.EndMax[i] = c.Begin.Lo, c.Begin.Hi, c.End.Lo, c.End.Hi
+	r.From[i], r.Depth[i], r.Insns[i], r.Self[i] = c.From, uint64(c.Depth), c.Insns, c.Self
+	r.Ran[i], r.Function[i], r.How[i], r.Ended[i], r.Verdict[i] = r.stands(ranIn{c.Stream, c.TID, c.Comm}), uint32(c.Function), c.How, c.Ended, c.Verdict
+	var ok bool
+	if r.Total[i], r.Own[i], ok = c.Took(); !ok {
+		r.Total[i], r.Own[i] = math.MaxUint64, math.MaxUint64
+	}
+	r.added()
+}
+
+// ranBy has the thread of c know what stands for it.
+func (r *rowsOf) ranBy(c *cpu) {
+	if th := c.thread; th.ran == nil || th.ran.Stream != c.st {
+		th.ran = r.stands(ranIn{c.st, th.tid, th.comm})
+	}
+}
+
+// ends adds x, the innermost brief call of c, which ended and took a time, ns.
+func (r *rowsOf) ends(c *cpu, x *brief, how Way, took uint64) {
+	r.ranBy(c)
+	i, depth := r.N&(maxRows-1), c.top.Depth+c.briefs.n
+	if c.top.hidden {
+		depth--
+	}
+	r.Begin[i], r.BeginMax[i], r.End[i], r.EndMax[i] = x.now.Lo, x.now.Hi, c.last.Lo, c.last.Hi
+	r.Total[i], r.Own[i], r.From[i], r.Depth[i] = took, took-min(took, x.inside), x.from, uint64(depth)
+	r.Insns[i], r.Self[i] = x.self+x.insns, x.self
+	r.Ran[i], r.Function[i], r.How[i], r.Ended[i], r.Verdict[i] = c.thread.ran, uint32(x.Function), x.how, how, x.verdict
+	r.added()
+}
