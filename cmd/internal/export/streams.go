@@ -17,10 +17,19 @@ func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
 	if j.filter.Given == "" {
 		wants = nil
 	}
-	return perfetto.New(j.session, w, perfetto.Options{
+	o := perfetto.Options{
 		Depth: j.depth, Shortest: uint64(j.shortest), Wants: wants,
 		From: j.filter.Options.From, Until: j.filter.Options.Until, Crossed: j.crossings(),
-	}), nil
+	}
+	if !j.tallied && j.filter.Given == "" {
+		j.tallied = true
+		o.Counted = func(n perfetto.Counts) {
+			j.counter.Gaps += n.Gaps
+			j.counter.Instructions.N += n.Instructions
+			j.counter.Instructions.Ambiguous += n.Ambiguous
+		}
+	}
+	return perfetto.New(j.session, w, o), nil
 }
 
 // wants reports whether the filters let a call pass, by its thread and its function.

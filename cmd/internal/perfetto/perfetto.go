@@ -21,10 +21,16 @@ type Options struct {
 	Wants    func(*calls.Call) bool    // whether a call is wanted, by thread and function; nil: all
 	Crossed  func(poke int) []Crossing // how CPUs crossed a poke, asked at the end; nil: left out
 
+	// Counted, where set, is told at the end of what there was, as counts.Options.Bare has it.
+	Counted func(Counts)
+
 	// From and Until bound what is written, ns; Until 0: no end. A call of which a part lies
 	// between them is written whole.
 	From, Until uint64
 }
+
+// Counts is how much flow there was.
+type Counts struct{ Instructions, Ambiguous, Gaps uint64 }
 
 // in reports whether a time is wanted, ns.
 func (o *Options) in(time uint64) bool { return time >= o.From && (o.Until == 0 || time <= o.Until) }
@@ -47,10 +53,11 @@ type Sink struct {
 	main    *sequence // of the tracks that are no CPU's and no thread's
 	cpus    []cpu     // by stream
 	threads map[threadKey]*thread
-	recent  []*thread // by stream: that of its newest call
-	tracks  uint64    // of threads
-	named   nameCache
+	recent  []*thread   // by stream: that of its newest call
+	tracks  uint64      // of threads
+	named   []nameCache // by stream
 	begun   bool
+	counted Counts
 }
 
 // The first numbers of tracks: of a CPU, of a thread.
@@ -112,7 +119,7 @@ type thread struct {
 
 // New returns a sink that writes to w.
 func New(s *decoder.Session, w io.Writer, o Options) *Sink {
-	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams()))}
+	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams())), named: make([]nameCache, len(s.Streams()))}
 	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends, Brief: o.Shortest == 0 && o.From == 0}
 	return k
 }
@@ -186,7 +193,11 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 			end = b.Notes[n].At
 		}
 		insns, more := alike(b.Ranges[i:end])
-		c.insns += insns
+		if c.insns += insns; x.Verdict == decoder.Ambiguous {
+			k.counted.Ambiguous += insns
+		} else {
+			k.counted.Instructions += insns
+		}
 		i += more
 	}
 	k.catchUp()
@@ -279,6 +290,7 @@ func (k *Sink) note(stream int, n *decoder.Note) {
 	t := n.Event.Time
 	if n.Kind == decoder.NoteGap {
 		t = n.Gap.Time
+		k.counted.Gaps++
 	}
 	if !k.o.holds(t) {
 		return

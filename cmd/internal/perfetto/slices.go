@@ -177,7 +177,8 @@ func newCallNotes() *callNotes {
 	return &n
 }
 
-// nameCache finds numbers of functions' names in the sequence that they were asked for last.
+// nameCache finds numbers of functions' names in the sequence that they were asked for last. Each stream has one, as
+// streams take turns.
 type nameCache []struct{ turn, id uint64 }
 
 // find returns the number of a function's name in s, 0 if it is not here.

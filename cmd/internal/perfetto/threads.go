@@ -82,7 +82,8 @@ func (k *Sink) release(t *thread, now, until uint64) {
 func (k *Sink) shows(t *thread, c *calls.Call) {
 	c.Tag = tagWritten
 	t.at = max(t.at, c.Begin.Likely())
-	if id := k.named.find(c.Function, t.seq); id != 0 {
+	named := &k.named[c.Stream.Index]
+	if id := named.find(c.Function, t.seq); id != 0 {
 		k.w.sliceBegins(&t.slices, t.at, id)
 		return
 	}
@@ -91,7 +92,7 @@ func (k *Sink) shows(t *thread, c *calls.Call) {
 		name = fmt.Sprintf("%#x", c.Addr)
 	}
 	k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: name, track: t.track})
-	k.named.keep(c.Function, t.seq, t.seq.names[name])
+	named.keep(c.Function, t.seq, t.seq.names[name])
 }
 
 // ends takes a call that ends.
@@ -120,6 +121,9 @@ func (k *Sink) Close() error {
 		k.begin()
 	}
 	k.tree.Close()
+	if k.o.Counted != nil {
+		k.o.Counted(k.counted)
+	}
 	for i := range k.cpus {
 		c := &k.cpus[i]
 		k.stops(i, c.at)
