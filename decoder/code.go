@@ -93,6 +93,7 @@ func (s learner) newCaches() map[reading]*flow.Cache {
 	for _, st := range s.streams {
 		if r := s.reading(st); caches[r] == nil {
 			caches[r] = flow.NewCache()
+			caches[r].NumberPaths(&s.paths)
 		}
 	}
 	return caches

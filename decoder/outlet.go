@@ -48,6 +48,7 @@ func (o *outlet) marks(b *flow.Batch) error {
 		return err
 	}
 	if s.complete != math.MaxUint64 {
+		b.Unwalk()
 		for i := range b.Ranges {
 			if r := &b.Ranges[i]; b.Stamps[r.Stamp].Time.Hi > s.complete {
 				r.Verdict = flow.Ambiguous
@@ -74,6 +75,9 @@ func (o *outlet) Flow(b *flow.Batch) error {
 	}
 	return o.ahead.Follows(x)
 }
+
+// AsksPaths says that the run's sink asks which ranges were walked as paths (flow.PathSink).
+func (o *outlet) AsksPaths() bool { return o.run.paths }
 
 // condensed hands on x, if it is not nil.
 func (o *outlet) condensed(x *flow.Batch) error {

@@ -101,6 +101,7 @@ type run struct {
 	learns bool                       // the flow ends, by errContradicted, at the first contradiction
 	doubt  []learn.Visit              // that ended it
 	told   *trials.Answers            // what was learned from; nil: nothing was
+	paths  bool                       // the sink asks for Batch.Walked
 	every  int                        // of each lane's jobs, each so many one is decoded; 0: all
 	gather func(v *learn.Visit) error // is given all contradictions; nil: nobody asks
 	asks   *trials.Asking             // what segments told before, and what those of this run tell
@@ -150,6 +151,7 @@ func (r *run) flow(ctx context.Context, sink flow.Sink) error {
 	if r.q.Merged && !r.q.Reverse && !r.q.Bounds && r.q.Shards == 0 {
 		r.condense.Begin(sink)
 	}
+	r.paths = !r.q.Merged && !r.q.Reverse && flow.AsksPaths(sink)
 	var err error
 	if r.q.Merged {
 		m := merger{run: r, to: sink}

@@ -41,6 +41,7 @@ type Session struct {
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
 	late     string              // and that of after the recording; "": none
+	paths    atomic.Uint32       // how many paths of walkers have a number (flow.Walked)
 	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
 	versions versions            // of its code, that boot may have made of it
 	guests   []*Session          // virtual machines, each with its part of the streams
@@ -72,8 +73,7 @@ func (s *Session) Close() error {
 	return s.rec.Close()
 }
 
-// kernelFile stands for the file of the kernel's own symbols. That of a module's is
-// the module in brackets.
+// kernelFile stands for the file of the kernel's own symbols.
 const kernelFile = "[kernel.kallsyms]"
 
 // Symbol names addr at time: the kernel's symbol, or that of the file that a program's
@@ -91,11 +91,7 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	}
 	if s.symbols != nil {
 		if y, o, found := s.symbols.Lookup(addr, time); found {
-			dso = kernelFile
-			if y.Module != "" {
-				dso = "[" + y.Module + "]"
-			}
-			return y.Name, o, dso, true
+			return y.Name, o, y.File(), true
 		}
 	}
 	p, ok := s.rec.Processes.Spaces.GivenSymbol(addr)

@@ -78,6 +78,12 @@ func (s *stopper) Condenser() func(out, b *decoder.Batch) {
 	return nil
 }
 
+// AsksPaths asks the sink whether it needs to know which ranges were walked as before.
+func (s *stopper) AsksPaths() bool {
+	p, ok := s.Sink.(interface{ AsksPaths() bool })
+	return ok && p.AsksPaths()
+}
+
 // Flow passes b on.
 func (s *stopper) Flow(b *decoder.Batch) error {
 	err := s.Sink.Flow(b)

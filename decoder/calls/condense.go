@@ -78,6 +78,9 @@ func (d *condenser) condense(out, b *decoder.Batch) {
 	}
 	base := uint32(len(out.Stamps))
 	out.Stamps = append(out.Stamps, b.Stamps...)
+	if base > 0 && len(b.Stamps) > 0 && b.Stamps[0].Time.Lo == 0 && (len(b.Ranges) == 0 || b.Ranges[0].Stamp > 0) {
+		out.Stamps[base] = out.Stamps[base-1] // a segment's first, that nothing has: so times count up
+	}
 	d.stamp = noStamp
 	from := 0
 	for i := range b.Notes {

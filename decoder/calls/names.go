@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // place is what a block is of, or an address.
@@ -83,10 +84,10 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	}
 	plain := p.first && p.parts == nil && !p.switches && !p.callsOn
 	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
-	if y := c.machine.Symbols(); y != nil {
+	if y := c.machine.Symbols(); y != nil && !p.steady {
 		p.steady = c.machine.Kernel(b.Addr) && y.Steady(b.Addr)
-		p.called = p.simple && p.steady
 	}
+	p.called = p.simple && p.steady
 	return p
 }
 
@@ -123,6 +124,12 @@ func (c *cpu) divide(p *place, b *decoder.Block) {
 
 // at returns what lies at addr. What has no name is a function of its own.
 func (c *cpu) at(space uint32, addr uint64) place {
+	if all := c.machine.Symbols(); all != nil && c.machine == c.Session && c.machine.Kernel(addr) {
+		if y, index := all.Steadily(addr); y != nil {
+			f := steadily(c, y, index)
+			return place{function: f, first: f.Addr == addr && !f.slots, steady: true}
+		}
+	}
 	if c.machine.Kernel(addr) {
 		space = 0
 	}
@@ -131,21 +138,41 @@ func (c *cpu) at(space uint32, addr uint64) place {
 	if !ok || sym == "" {
 		k.sym, k.addr = "", addr
 	}
-	f := c.found[k]
-	if f == nil {
-		f = &function{key: k, Sym: k.sym, File: file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
-		if space == 0 && sym != "" {
-			here := rows.Place{Sym: sym}
-			f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
-			f.switches, f.slots = c.switches != "" && sym == c.switches, here.InSlot()
-			f.inner = strings.HasSuffix(sym, ".cold")
-		} else {
-			f.leadsOn = strings.HasSuffix(sym, "@plt")
-			f.inner = strings.HasSuffix(sym, ".cold")
-		}
-		c.finds(f)
-	}
+	f := functionOf(c, k)
 	return place{function: f, first: f.Addr == addr && !f.unnamed && !f.slots}
+}
+
+// steadily returns the function that y names, by its index (symbols.Table.Steadily).
+func steadily(c *cpu, y *symbols.Symbol, index int) *function {
+	for index >= len(c.steady) {
+		c.Tree.steady = append(c.steady, nil)
+	}
+	f := c.steady[index]
+	if f == nil {
+		f = functionOf(c, functionKey{c.st.Guest, 0, y.Addr, y.Name, y.File()})
+		f.size = max(f.size, y.Len)
+		c.steady[index] = f
+	}
+	return f
+}
+
+// functionOf returns the function that k names.
+func functionOf(c *cpu, k functionKey) *function {
+	f := c.found[k]
+	if f != nil {
+		return f
+	}
+	f = &function{key: k, Sym: k.sym, File: k.file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
+	if k.space == 0 && k.sym != "" {
+		here := rows.Place{Sym: k.sym}
+		f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
+		f.switches, f.slots = c.switches != "" && k.sym == c.switches, here.InSlot()
+	} else {
+		f.leadsOn = strings.HasSuffix(k.sym, "@plt")
+	}
+	f.inner = strings.HasSuffix(k.sym, ".cold")
+	c.finds(f)
+	return f
 }
 
 // finds adds f to the functions.

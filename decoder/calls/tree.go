@@ -48,6 +48,7 @@ type Tree struct {
 	places    []place // by numbers of their blocks
 	found     map[functionKey]*function
 	functions []*function // by their numbers
+	steady    []*function // by index of their symbol (symbols.Table.Steadily); nil: not met
 	rows      *rowsOf     // nil: there is no OnRows
 	free      []*Call
 	lent      Call       // of a detour that ended
@@ -57,7 +58,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found, t.functions = make([]place, placesFirst), map[functionKey]*function{}, nil
+	t.places, t.found, t.functions, t.steady = make([]place, placesFirst), map[functionKey]*function{}, nil, nil
 	if t.OnRows != nil {
 		t.beginRows()
 	}

@@ -32,6 +32,14 @@ func (s *Symbol) Format(off uint64) string {
 	return b
 }
 
+// File returns what stands for the file that s is of: the module in brackets, or a name for the kernel itself.
+func (s *Symbol) File() string {
+	if s.Module == "" {
+		return "[kernel.kallsyms]"
+	}
+	return "[" + s.Module + "]"
+}
+
 // Frame is a place in the source that code was made of: a Line, from 1, of the File, in
 // the function Sym. "" and 0 stand for what is not known.
 type Frame struct {
@@ -53,6 +61,7 @@ type Table struct {
 	reach []uint64     // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms    // whose lines these are
 	watch func(addr uint64)
+	known known
 
 	modules []Module
 }

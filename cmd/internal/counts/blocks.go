@@ -73,8 +73,9 @@ func (c *Counter) block(t *Table, batch *decoder.Batch, r *decoder.BatchRange) {
 	}
 }
 
-// settle adds the tallies to the nodes.
+// settle adds the tallies and the walks to the nodes.
 func (t *Table) settle() {
+	t.settleWalks()
 	for i := range t.tallies {
 		if x := &t.tallies[i]; x.n > 0 {
 			t.nodes[x.block].n += x.n

@@ -50,6 +50,7 @@ type Counter struct {
 	filter  *rows.Maker // nil: everything counts
 	streams []following
 	tables  map[Group]*Table
+	walked  int // of the batch at hand: what of Batch.Walked comes begins there
 }
 
 // following is what a Counter has in hand of one stream.
@@ -156,6 +157,7 @@ func (c *Counter) Flow(b *decoder.Batch) error {
 		f.table = c.tableAt(b.Stream, event.Always, "")
 	}
 	from := 0
+	c.walked = 0
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		if n.At > from {
@@ -181,7 +183,7 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 	if c.o.Blocks {
 		c.blocks(f.table, b, b.Ranges[from:to])
 	} else {
-		c.add(f, b.Ranges[from:to])
+		c.addWalks(f, b, from, to)
 	}
 	if c.o.Runs {
 		f.runs(b.Ranges[from:to])

@@ -30,6 +30,7 @@ type Table struct {
 	nodes map[*decoder.Block]*node
 	// By numbers of their blocks: executions that nodes do not count yet.
 	tallies []tally
+	walks   []*[walkChunk]walk // by number of the path
 	// Edges of which one end is ambiguous: how often they were.
 	doubts map[edgeEnds]uint64
 	// Where a branch led to an address at which an interrupt came before the first
@@ -275,6 +276,7 @@ type edgeKey struct {
 
 // Edges returns the edges, by where they leave and where they lead.
 func (t *Table) Edges() (list []Edge) {
+	t.settle()
 	at := map[edgeKey]int{}
 	add := func(x *node, to uint64, c Count) {
 		if c == (Count{}) || !leads(x.block, to) {

@@ -24,6 +24,7 @@ func MarkLearned(list []kcore.Learned, b *flow.Batch) {
 	for i := range list {
 		end = max(end, list[i].Addr+uint64(len(list[i].Code)))
 	}
+	b.Unwalk()
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		if r.Block.End <= lo || r.Block.Addr >= end || r.Verdict == flow.Ambiguous {

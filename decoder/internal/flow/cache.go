@@ -20,7 +20,8 @@ type Cache struct {
 		sync.RWMutex
 		blockTable
 	}
-	numbers atomic.Uint32 // for blocks to come
+	numbers atomic.Uint32  // for blocks to come
+	paths   *atomic.Uint32 // how many have a number (Walked)
 
 	laid laid
 }
@@ -91,7 +92,10 @@ func (k key) hash() uint64 {
 }
 
 // NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{} }
+func NewCache() *Cache { return &Cache{paths: new(atomic.Uint32)} }
+
+// NumberPaths has c's paths share numbers with those of all caches that n is given to. It is called before c is used.
+func (c *Cache) NumberPaths(n *atomic.Uint32) { c.paths = n }
 
 // find returns the version of the block at k that is true at an epoch, or nil.
 func (c *Cache) find(k key, at event.Epoch) *Block {

@@ -112,6 +112,7 @@ func (s *stretch) downgrade(from, to int, v Verdict) {
 	for i := from; i < to; i++ {
 		if r := &s.Ranges[i]; r.Verdict < Unconfirmed {
 			r.Verdict = v
+			s.Unwalk()
 		}
 	}
 	for i := s.from.notes; i < s.to.notes; i++ {

@@ -41,6 +41,7 @@ func (w *Walker) fast() {
 	idle := t.idle // blocks since the last outcome or event
 	ip := t.ip     // of b, where b is nil
 	var nb *Block
+	tells := w.exec.out.tells
 	skip := 0 // outcomes to walk over before a path is looked for
 loop:
 	for b != nil && b.N > 0 {
@@ -66,6 +67,9 @@ loop:
 			if p.post < p.n && w.exec.out.outlasts(to) {
 				stamp = w.exec.out.until(to)
 				stampAll(dst[p.post:], stamp)
+			}
+			if tells {
+				w.walked(p, l)
 			}
 			l += int(p.n)
 			if p.pops|p.deep != 0 {

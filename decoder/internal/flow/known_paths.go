@@ -78,7 +78,7 @@ func (w *Walker) renewed(t *thread, p *path) bool {
 		}
 		span = span.Intersect(b.Span)
 	}
-	p.span, p.from = span, rs[0].Block
+	p.span, p.from, p.number = span, rs[0].Block, 0
 	return true
 }
 

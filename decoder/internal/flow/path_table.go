@@ -30,15 +30,16 @@ func (k *ask) asked() uint8 { return uint8(k.key>>pathBits) & 0x7f }
 // ends before a return whose address is not sure.
 type path struct {
 	ask
-	end   *Block // executed next
-	first *[phraseRanges]Range
-	span  event.Span // the epochs for which all of it is true
-	room  uint8      // of first, that are its own
-	n     uint8      // ranges; 0: the path leads nowhere
-	pre   uint8      // ranges before the one that spends the first outcome
-	post  uint8      // ranges up to the one that spends the last outcome before the target
-	used  uint8      // outcomes spent
-	final bool       // the target is used
+	end    *Block // executed next
+	first  *[phraseRanges]Range
+	span   event.Span // the epochs for which all of it is true
+	number uint32     // of what it leads through (Walked); 0: it has none yet.
+	room   uint8      // of first, that are its own
+	n      uint8      // ranges; 0: the path leads nowhere
+	pre    uint8      // ranges before the one that spends the first outcome
+	post   uint8      // ranges up to the one that spends the last outcome before the target
+	used   uint8      // outcomes spent
+	final  bool       // the target is used
 	// The last block counts as one whose target the trace states (Block.targetStated).
 	counts bool
 	backs  uint8 // compressed returns from calls before it

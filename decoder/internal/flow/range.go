@@ -132,6 +132,8 @@ type Batch struct {
 	// Onward is the block that the stream's flow goes on with directly behind the last range; nil
 	// where that is not known, or a note lies between.
 	Onward *Block
+	// Walked is which ranges were walked as paths, in order. Only a PathSink has it.
+	Walked []Walked
 
 	condensed condensed
 }
@@ -166,7 +168,7 @@ func (b *Batch) Another() *Batch {
 
 // Copy has b be what x is, in memory of its own.
 func (b *Batch) Copy(x *Batch) {
-	b.Stream, b.Part, b.Onward = x.Stream, x.Part, x.Onward
+	b.Stream, b.Part, b.Onward, b.Walked = x.Stream, x.Part, x.Onward, append(b.Walked[:0], x.Walked...)
 	b.Ranges, b.Stamps, b.Notes = append(b.Ranges[:0], x.Ranges...), append(b.Stamps[:0], x.Stamps...), append(b.Notes[:0], x.Notes...)
 }
 
@@ -247,7 +249,7 @@ func (b *Batch) Backward() iter.Seq2[*Note, *Range] {
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
 	b.Part, b.Onward, b.condensed.here = 0, nil, false
-	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
+	b.Ranges, b.Stamps, b.Notes, b.Walked = b.Ranges[:0], b.Stamps[:0], b.Notes[:0], b.Walked[:0]
 }
 
 // Sink takes flow. The batch is lent until the call returns; a sink may keep it

@@ -50,6 +50,7 @@ func (d *Reached) Add(b *Batch) {
 // all that is to come, is new. Where the place lies within a range, the whole range is
 // left out, and there is a gap.
 func (d *Reached) Cut(b *Batch) (done bool) {
+	b.Unwalk()
 	n := len(b.Ranges)
 	at := func(i int) *Range { // the i-th, as they are handed on
 		if d.Back {

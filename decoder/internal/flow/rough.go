@@ -21,6 +21,7 @@ func (r *rough) start() { r.left = roughFar }
 // blur makes Ambiguous what of b is in doubt. It takes batches in the order in which they
 // are handed on.
 func (r *rough) blur(b *Batch) {
+	b.Unwalk()
 	k := 0
 	notes := func(to int) {
 		for ; k < len(b.Notes) && b.Notes[k].At <= to; k++ {

@@ -67,6 +67,7 @@ func (u *unconfirmed) handHead(b *Batch, at extent) {
 	t.Ranges = append(t.Ranges[:0], b.Ranges[at.ranges:]...)
 	t.Stamps = append(t.Stamps[:0], b.Stamps[stamp:]...)
 	t.Notes = append(t.Notes[:0], b.Notes[at.notes:]...)
+	t.Walked = b.splitWalked(t.Walked[:0], at.ranges)
 	b.Ranges, b.Notes = b.Ranges[:at.ranges], b.Notes[:at.notes]
 	if len(b.Ranges)+len(b.Notes) > 0 {
 		u.hand(b)
@@ -74,6 +75,7 @@ func (u *unconfirmed) handHead(b *Batch, at extent) {
 	b.Ranges = append(b.Ranges[:0], t.Ranges...)
 	b.Stamps = append(b.Stamps[:0], t.Stamps...)
 	b.Notes = append(b.Notes[:0], t.Notes...)
+	b.Walked = append(b.Walked[:0], t.Walked...)
 	for i := range b.Ranges {
 		b.Ranges[i].Stamp -= stamp
 	}

@@ -20,12 +20,14 @@ type writer struct {
 	spare *spares // counts what nodes hold
 	refer referred
 	given handedOver // of what was in the batch before
+	tells bool       // the sink asks for Batch.Walked
 	late  bool       // a timestamp may stand before an address that tells of what was executed before the timestamp
 }
 
 // start begins a segment, whose flow goes to sink.
 func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
+	o.tells = AsksPaths(sink)
 	o.refer.start(o, sink)
 	if cap(o.batch.Ranges) == 0 && o.wait.spare != nil {
 		b := o.wait.empty(&o.batch)
