@@ -14,17 +14,15 @@ import (
 
 // run takes keys until they end.
 func (w *stepper) run(ctx context.Context) error {
-	in, out := w.host.In, w.host.Out
-	if f, ok := in.(*os.File); ok && !w.asJSON && term.IsTerminal(int(f.Fd())) {
-		if o, ok := out.(*os.File); ok && term.IsTerminal(int(o.Fd())) {
-			return w.terminal(ctx, f)
-		}
+	in := w.host.In
+	if f, ok := in.(*os.File); ok && !w.asJSON && w.host.Screen() && term.IsTerminal(int(f.Fd())) {
+		return w.terminal(ctx, f)
 	}
 	if err := w.show(w.out); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(in)
-	for lines.Scan() && ctx.Err() == nil {
+	for w.out.Flush() == nil && lines.Scan() && ctx.Err() == nil { // whoever types sees where each line led
 		line := strings.TrimSpace(lines.Text())
 		if line == "q" {
 			break

@@ -20,6 +20,7 @@ import (
 type Host struct {
 	*host.Host
 	In      io.Reader
+	Screen  func() bool                                                  // standard output is a terminal
 	Time    func(s *decoder.Session, spec string) (ns uint64, err error) // reads a moment
 	Streams func(s *decoder.Session, cpus, ids string) ([]int, error)
 }
