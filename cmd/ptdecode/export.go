@@ -32,6 +32,7 @@ func (a *app) host() *host.Host {
 	}}
 	return &host.Host{
 		Out: outNow{a}, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
+		Width: func() int { return a.screen.width },
 		Open: func(args []string) (*decoder.Session, error) {
 			s, err := a.session(args)
 			if err != nil {

@@ -58,6 +58,7 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 		return err
 	}
 	j := gist.New(s, x, only)
+	j.Width = a.screen.width
 	if err := a.tell(j, asJSON); err != nil {
 		return err
 	}

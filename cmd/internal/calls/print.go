@@ -7,7 +7,9 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -34,8 +36,9 @@ func (t *table) print(w io.Writer) {
 		if t.counts {
 			speed = g.columns()
 		}
-		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s%s  %s%s\n", g.count, short(k.Sum, k.N), short(g.self, k.N),
-			short(k.Quantile(0.5), k.N), short(k.Quantile(0.99), k.N), short(k.Most, k.N), speed, g.name(), g.apart())
+		line := fmt.Sprintf("%8d %8s %8s %8s %8s %8s%s  ", g.count, short(k.Sum, k.N), short(g.self, k.N),
+			short(k.Quantile(0.5), k.N), short(k.Quantile(0.99), k.N), short(k.Most, k.N), speed)
+		fmt.Fprintln(w, line+g.fit(terminal.Rest(t.o.width, line)))
 	}
 	if t.o.only != "" {
 		for _, g := range t.groups {
@@ -43,6 +46,18 @@ func (t *table) print(w io.Writer) {
 		}
 	}
 	t.printSlow(w)
+}
+
+// fit names g in n columns, 0 for any. What tells it from others keeps half of them.
+func (g *group) fit(n int) string {
+	name, apart := g.name(), g.apart()
+	if apart == "" {
+		return terminal.Fit(name, n)
+	}
+	apart = strings.TrimSuffix(strings.TrimPrefix(apart, "  ("), ")")
+	left := max(n-len("  ()"), min(n, 2))
+	apart = terminal.Fit(apart, max(left/2, left-utf8.RuneCountInString(name)))
+	return terminal.Fit(name, max(left-utf8.RuneCountInString(apart), min(left, 1))) + "  (" + apart + ")"
 }
 
 // columns renders cycles and instructions a cycle, "-" where they are not known.

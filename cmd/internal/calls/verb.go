@@ -24,6 +24,7 @@ type options struct {
 	format  string
 	slowest int
 	first   int // functions; 0: all
+	width   int // columns; 0: any
 	by      string
 	splitAt int
 	sort    string
@@ -183,6 +184,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if done, err := o.share(s, q, all); done || err != nil {
 		return err
 	}
+	o.width = h.Width()
 	t := newTable(s, o)
 	if err := h.Deliver(ctx, s, q, t); err != nil {
 		return err

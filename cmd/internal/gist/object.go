@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -39,6 +40,8 @@ type Object struct {
 	TasksWithin  map[string]int    `json:"poke_tasks_within"`
 	Traps        uint64            `json:"traps"`
 	Functions    []function        `json:"functions"`
+
+	Width int `json:"-"` // columns that lines of functions shall fit, 0 for any
 
 	part bool // a time was asked for: TraceBytes is that of all times
 }
@@ -178,7 +181,8 @@ func (j *Object) Print(w io.Writer) {
 		if f.File != "" && !strings.HasPrefix(f.File, "[kernel") {
 			name += " (" + f.File + ")"
 		}
-		line("", "%12d %9d  %s", f.Instructions, f.Entered, name)
+		before := fmt.Sprintf("%12d %9d  ", f.Instructions, f.Entered)
+		line("", "%s%s", before, terminal.Fit(name, terminal.Rest(j.Width, "              "+before)))
 	}
 }
 

@@ -24,6 +24,8 @@ import (
 type Host struct {
 	Out io.Writer // standard output
 
+	// Width returns how many columns lines shall fit, 0 for any.
+	Width func() int
 	// Open opens what flags and arguments name, and fails where there is no trace.
 	Open func(args []string) (*decoder.Session, error)
 	// Filters adds flow's filters to the flags of c. What it returns reads them.

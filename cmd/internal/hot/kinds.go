@@ -3,8 +3,10 @@ package hot
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -160,9 +162,16 @@ func (l *list) edges() (all []*entry) {
 	return all
 }
 
+// narrow reports whether lines shall fit a screen and have two names. These need the room of a column
+// that says nothing.
+func (l *list) narrow() bool { return l.o.width > 0 && l.o.by == "edge" }
+
 // heading prints the names of the columns.
 func (l *list) heading() {
-	fmt.Fprintf(l.w, "%7s %12s %12s", "share", "executions", "instructions")
+	fmt.Fprintf(l.w, "%7s %12s", "share", "executions")
+	if !l.narrow() {
+		fmt.Fprintf(l.w, " %12s", "instructions")
+	}
 	if l.o.sort == sortTime {
 		fmt.Fprintf(l.w, " %14s", "time s")
 	}
@@ -187,25 +196,39 @@ func (l *list) line(e *entry, sum float64) {
 	if e.Type == "function" || e.Type == "line" {
 		doubt = e.AmbiguousI
 	}
-	fmt.Fprintf(l.w, "%6.2f%% %12d %12s", share, e.Executions+e.Ambiguous, insns)
-	if l.o.sort == sortTime {
-		fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time+0.5)))
+	line := fmt.Sprintf("%6.2f%% %12d", share, e.Executions+e.Ambiguous)
+	if !l.narrow() {
+		line += fmt.Sprintf(" %12s", insns)
 	}
-	fmt.Fprintf(l.w, " %9d  ", doubt)
+	if l.o.sort == sortTime {
+		line += fmt.Sprintf(" %14s", event.Seconds(uint64(e.Time+0.5)))
+	}
+	fmt.Fprintln(l.w, l.called(fmt.Sprintf("%s %9d  ", line, doubt), e))
+}
+
+// called renders e behind line, with names that fit what is left of the screen.
+func (l *list) called(line string, e *entry) string {
+	name, behind := named(e.Sym, e.Off, e.File), ""
 	switch e.Type {
 	case "function":
-		name := named(e.Sym, 0, e.File)
-		if e.By != "" {
-			name += "  (" + e.By + ")"
+		if name = named(e.Sym, 0, e.File); e.By != "" {
+			behind = "  (" + e.By + ")"
 		}
-		fmt.Fprintln(l.w, name)
 	case "line":
-		fmt.Fprintln(l.w, lineName(e))
+		name = lineName(e)
 	case "block":
-		fmt.Fprintf(l.w, "%s-%s %s%s\n", e.Addr, e.End[max(0, len(e.End)-4):], named(e.Sym, e.Off, e.File), versions(e))
+		line += fmt.Sprintf("%s-%s ", e.Addr, e.End[max(0, len(e.End)-4):])
+		behind = versions(e)
 	default:
-		fmt.Fprintf(l.w, "%s %s => %s %s  %s\n", e.Addr, named(e.Sym, e.Off, e.File), e.To, named(e.ToSym, e.ToOff, e.ToFile), way(e))
+		from, to := e.Addr+" "+name, e.To+" "+named(e.ToSym, e.ToOff, e.ToFile)
+		if l.o.width > 0 && e.Sym+e.File != "" && e.ToSym+e.ToFile != "" { // there is no room for addresses
+			from, to = name, named(e.ToSym, e.ToOff, e.ToFile)
+		}
+		left := terminal.Rest(l.o.width, line+" =>   "+way(e))
+		to = terminal.Fit(to, max(left/2, left-utf8.RuneCountInString(from)))
+		return line + terminal.Fit(from, max(left-utf8.RuneCountInString(to), min(left, 1))) + " => " + to + "  " + way(e)
 	}
+	return line + terminal.Fit(name, terminal.Rest(l.o.width, line+behind)) + behind
 }
 
 // lineName names a source line.
