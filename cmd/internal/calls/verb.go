@@ -184,7 +184,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if done, err := o.share(s, q, all); done || err != nil {
 		return err
 	}
-	o.width = h.Width()
+	o.width = h.Columns()
 	t := newTable(s, o)
 	if err := h.Deliver(ctx, s, q, t); err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 type Host struct {
 	Out io.Writer // standard output
 
-	// Width returns how many columns lines shall fit, 0 for any.
+	// Width returns how many columns lines shall fit, 0 for any; nil: any.
 	Width func() int
 	// Open opens what flags and arguments name, and fails where there is no trace.
 	Open func(args []string) (*decoder.Session, error)
@@ -43,6 +43,14 @@ type Host struct {
 	Whole func(s *decoder.Session, gaps uint64) error
 	// Say tells something that is no error; Hint says what to do about it.
 	Say, Hint func(format string, args ...any)
+}
+
+// Columns returns how many columns lines shall fit, 0 for any.
+func (h *Host) Columns() int {
+	if h.Width == nil {
+		return 0
+	}
+	return h.Width()
 }
 
 // Sink takes flow until it is closed.

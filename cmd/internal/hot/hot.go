@@ -69,7 +69,7 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 
 // show prints what counter counted of s, and says what is open about it.
 func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter *counts.Counter) error {
-	o.width = h.Width()
+	o.width = h.Columns()
 	l := &list{s: s, o: o, counter: counter, names: counts.NewNames(s)}
 	w := bufio.NewWriter(h.Out)
 	if err := l.all(w); err != nil {
