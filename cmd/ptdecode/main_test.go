@@ -112,6 +112,31 @@ func TestDrawsNothing(t *testing.T) {
 	}
 }
 
+// TestDrawsFor would catch progress between the lines of the output, and none where a verb says
+// nothing for long. A pager does not get it.
+func TestDrawsFor(t *testing.T) {
+	for _, c := range []struct {
+		verb           string
+		stdout, stderr bool
+		want           bool
+	}{
+		{"flow", false, true, true}, {"flow", true, true, false}, {"calls", true, true, true}, {"calls", false, true, true},
+		{"calls", true, false, false}, {"check", true, true, false}, {"bundle", true, true, true},
+	} {
+		if got := draws(c.verb, c.stdout, c.stderr); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	var errs, pager bytes.Buffer
+	u := newUI(io.Discard, &errs)
+	u.draw, u.began, u.w = true, u.began.Add(1), &pager
+	u.progress(50, 100)
+	u.say("hello")
+	if !strings.Contains(errs.String(), "50%") || pager.String() != "ptdecode: hello\n" {
+		t.Errorf("drew %q, and to the pager %q", errs.String(), pager.String())
+	}
+}
+
 // TestDraws would catch a progress line that is not taken away before a message.
 func TestDraws(t *testing.T) {
 	var errs bytes.Buffer

@@ -49,6 +49,7 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 func (a *app) page(c *cobra.Command) {
 	s, isTerminal := &a.screen, terminal.Is(a.out)
 	s.is = isTerminal
+	a.ui.draw = draws(c.Name(), isTerminal, terminal.Is(a.ui.tty))
 	if s.width == 0 && !c.Flags().Changed("width") {
 		s.width = terminal.Width(a.out)
 	}

@@ -67,19 +67,28 @@ func (e *hinted) Unwrap() error { return e.error }
 type ui struct {
 	mu    sync.Mutex
 	w     io.Writer
-	quiet bool // say errors and nothing else
-	draw  bool // progress may be drawn
-	drawn int  // columns of the progress line that stands
+	tty   io.Writer // where progress is drawn, also while a pager waits for output
+	quiet bool      // say errors and nothing else
+	draw  bool      // progress may be drawn
+	drawn int       // columns of the progress line that stands
 	began time.Time
 	last  time.Time
 
 	besideSaid string // what beside told
 }
 
-// newUI speaks on stderr. It draws progress if stderr is a terminal and stdout is
-// not, because there it would stand between the lines of the output.
+// newUI speaks on stderr.
 func newUI(stdout, stderr io.Writer) *ui {
-	return &ui{w: stderr, draw: terminal.Is(stderr) && !terminal.Is(stdout)}
+	return &ui{w: stderr, tty: stderr, draw: draws("", terminal.Is(stdout), terminal.Is(stderr))}
+}
+
+// late are the verbs that print nothing before all is decoded, or nothing at all.
+var late = []string{"bundle", "calls", "diff", "hot", "profile", "summary"}
+
+// draws reports whether progress is drawn: stderr must be a terminal. Where stdout is one, too,
+// progress would stand between the lines of the output, but for verbs that are late.
+func draws(verb string, stdout, stderr bool) bool {
+	return stderr && (!stdout || slices.Contains(late, verb))
 }
 
 // line writes one line with the prefix.
@@ -157,14 +166,14 @@ func (u *ui) progress(done, total int64) {
 	u.last = now
 	s := "ptdecode: " + terminal.Progress(done, total, now.Sub(u.began))
 	pad := max(0, u.drawn-len(s))
-	fmt.Fprintf(u.w, "\r%s%s", s, strings.Repeat(" ", pad))
+	fmt.Fprintf(u.tty, "\r%s%s", s, strings.Repeat(" ", pad))
 	u.drawn = len(s)
 }
 
 // wipe takes the progress line away. u.mu is held.
 func (u *ui) wipe() {
 	if u.drawn > 0 {
-		fmt.Fprintf(u.w, "\r%s\r", strings.Repeat(" ", u.drawn))
+		fmt.Fprintf(u.tty, "\r%s\r", strings.Repeat(" ", u.drawn))
 		u.drawn = 0
 	}
 }
