@@ -52,9 +52,11 @@ func TestApproach(t *testing.T) {
 					got, n := work()
 					kept := s.learned.approaches
 					s.learned.approaches = trials.Approaches{}
+					walkers := s.learned.tryouts
+					s.learned.tryouts = map[int]*tryout{} // and those that have not walked before
 					want, whole := work()
 					s.learned.approaches.Leave()
-					s.learned.approaches = kept
+					s.learned.approaches, s.learned.tryouts = kept, walkers
 					if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(learn.Calls{})); d != "" {
 						t.Fatalf("%s %d, visit %#x, %v: -want +got\n%.3000s", name, seed, v.IP, over, d)
 					}

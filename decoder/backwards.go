@@ -67,7 +67,7 @@ func (k *keeper) Flow(b *flow.Batch) error {
 	k.size += n
 	r := k.out.run
 	for k.size-k.paid > r.shares.least {
-		if r.kept.claim(n) {
+		if r.kept.Claim(n) {
 			k.paid += n
 			break
 		}
@@ -109,7 +109,7 @@ func (k *keeper) drop() {
 func (k *keeper) pay(n int64) {
 	n = min(n, k.paid)
 	k.paid -= n
-	k.out.run.kept.refund(n)
+	k.out.run.kept.Refund(n)
 }
 
 // deliver hands on all that is kept, the newest first.

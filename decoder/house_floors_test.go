@@ -164,6 +164,7 @@ var rooms = map[string]room{
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},
+	"decoder/internal/held":       {floor: 0},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

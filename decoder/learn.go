@@ -25,13 +25,15 @@ type learned struct {
 	tries      int               // of ideas
 	switches   uint64            // where the kernel goes on with another task (learn.Source.Switch)
 	approaches trials.Approaches // of visits at which ideas are tried
+	tryouts    map[int]*tryout   // by stream
+	flow       []uint64          // scratch of try
 	room       int64             // bytes of trace that may still be decoded to try ideas
 
 	caches  map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
 	blocks  *trials.Blocks          // in caches
 	passed  passed
 	whole   int             // decodings of all of the recording
-	first   *decoding       // the first of these with what was learned; nil: there was none
+	first   *passed         // the first of these with what was learned; nil: there was none
 	answers *trials.Answers // of decodings to learn from
 }
 
@@ -40,12 +42,7 @@ type passed struct {
 	code    *code // nil: there was none
 	met     *learn.Gathered
 	running chan *scratch // of its run
-}
-
-// decoding is one of all of the recording.
-type decoding struct {
-	code *code
-	asks *trials.Code
+	asked   *trials.Code  // by which it asked what was told before
 }
 
 // errEnough ends a decoding that has met more contradictions than need be known.
@@ -89,7 +86,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	defer func() {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
 		s.learned.approaches.Leave()
-		s.learned.first = nil
+		s.learned.tryouts, s.learned.flow, s.learned.first = nil, nil, nil
 	}()
 	g := s.source(c).Generator()
 	s.learned.switches = s.source(c).Switch()
@@ -217,16 +214,15 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 	if err == errEnough {
 		return all, nil
 	}
-	s.learned.passed = passed{next, all, r.running}
-	if s.learned.first == nil {
-		s.learned.first = &decoding{next, r.asks.Code}
-	}
+	p := &passed{next, all, r.running, r.asks.Code}
+	s.learned.passed, s.learned.first = *p, cmp.Or(s.learned.first, p)
 	return all, err
 }
 
 // blocks returns the blocks that are read to learn. Where there are none yet, nothing is kept of what segments told.
 func (s learner) blocks() *trials.Blocks {
 	if s.learned.blocks == nil {
+		s.learned.tryouts = map[int]*tryout{}
 		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: toldShare(memoryOf(&s.cfg))}
 		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
 	}
@@ -258,9 +254,9 @@ func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most 
 		s.learned.whole++
 	}
 	r.code, r.every = &plain, every
-	r.ask(s.learned.answers)
+	r.asks = trials.Ask(s.learned.answers, c.learned)
 	if w := s.learned.first; w != nil && c.reader != nil {
-		r.asks.Bears, r.asks.Of = boot.NewTwin(w.code.learned, c.learned, w.code.reader, c.reader).Bears, w.asks
+		r.asks.Bears, r.asks.Of = boot.NewTwin(w.code.learned, c.learned, w.code.reader, c.reader).Bears, w.asked
 	}
 	r.gather = func(v *learn.Visit) error {
 		if to.Add(v); to.Len() > most {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
 // errContradicted ends a run at the first contradiction that it would deliver.
@@ -41,7 +42,7 @@ func (r *run) learning(ctx context.Context, sink flow.Sink) error {
 		next.goOn(r)
 	}
 	if r.told != nil && !r.q.Bounds && !r.q.Reverse && !next.code.rough {
-		next.ask(r.told)
+		next.asks = trials.Ask(r.told, next.code.learned)
 	}
 	r.told = nil
 	next.running = cmp.Or(r.running, next.running)
@@ -73,7 +74,7 @@ func (r *run) look(p *portion) error {
 		}
 	}
 	if r.learns && len(p.visits) > 0 {
-		r.doubt = p.visits
+		r.doubt = p.visits[:1] // how many more came with it hangs on how flow is cut into parts
 		return errContradicted
 	}
 	return nil

@@ -1,7 +1,5 @@
 package decoder
 
-import "sync/atomic"
-
 // defaultMemory is Config.Memory where it is not said, bytes.
 const defaultMemory = 1 << 30
 
@@ -57,14 +55,4 @@ func toldShare(memory int64) int64 { return memory * 3 / 8 }
 // out may depend on it, so it depends on nothing but memory.
 func unconfirmedShare(memory int64) int {
 	return int(min(max(memory>>12, 1<<12), 1<<18))
-}
-
-// meter counts bytes that are held, and the most that ever were.
-type meter struct{ now, most atomic.Int64 }
-
-// count counts n bytes more, or less.
-func (m *meter) count(n int64) {
-	now := m.now.Add(n)
-	for most := m.most.Load(); now > most && !m.most.CompareAndSwap(most, now); most = m.most.Load() {
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -91,13 +92,13 @@ func TestSegmentIsNotHeld(t *testing.T) {
 	l := &listed{t: t}
 	for _, back := range []bool{false, true} {
 		for _, jobs := range testsize.Some(t, []int{3, 1}, 1) {
-			s.held, s.passes = meter{}, atomic.Int64{}
+			s.held, s.passes = held.Meter{}, atomic.Int64{}
 			l.back, l.left = back, len(l.list)
 			if !back {
 				l.list = nil
 			}
 			r := s.newRun(Query{Jobs: jobs, Reverse: back, Merged: true})
-			r.kept.left = kept
+			r.kept.Left = kept
 			r.shares.part, r.shares.least = minPart, minPart
 			if err := r.flow(context.Background(), l); err != nil {
 				t.Fatal(err)
@@ -107,10 +108,10 @@ func TestSegmentIsNotHeld(t *testing.T) {
 			if back {
 				most += kept
 			}
-			if got := s.held.most.Load(); got > most || flowBytes < 5*most {
+			if got := s.held.Most.Load(); got > most || flowBytes < 5*most {
 				t.Errorf("back %v, %d jobs: %d bytes of %d were held, want %d at most", back, jobs, got, flowBytes, most)
 			}
-			if now := s.held.now.Load(); now != 0 {
+			if now := s.held.Now.Load(); now != 0 {
 				t.Errorf("back %v, %d jobs: %d bytes are held at the end", back, jobs, now)
 			}
 			// A batch takes somewhat more than its ranges.
@@ -187,7 +188,7 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 		for _, q := range []Query{{}, {Merged: true}, {Reverse: true, Merged: true}} {
 			for _, ranges := range []int{1, 500_000} {
 				file.read.Store(0)
-				s.held = meter{}
+				s.held = held.Meter{}
 				n := &some{ranges: ranges}
 				if err := s.Flow(context.Background(), q, n); err != nil || n.ranges > 0 {
 					t.Fatalf("%+v: %v, %d ranges are missing", q, err, n.ranges)
@@ -203,7 +204,7 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 				}
 				// A job ends with the segment that begins before its end: it holds up to one more.
 				// A batch may end a phrase later than it is full.
-				if got := s.held.most.Load(); got > 16*maxPart {
+				if got := s.held.Most.Load(); got > 16*maxPart {
 					t.Errorf("timed %v, %+v: %d bytes were held", timed, q, got)
 				}
 			}

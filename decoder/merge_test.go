@@ -250,7 +250,7 @@ func TestMergeWaitsForLittle(t *testing.T) {
 				out := &seen{reverse: reverse}
 				run := m.run(q)
 				run.shares.part, run.shares.least = 1, 1
-				run.kept.left = 20 * 272
+				run.kept.Left = 20 * 272
 				if err := run.flow(context.Background(), out); err != nil {
 					t.Fatal(err)
 				}
@@ -258,10 +258,10 @@ func TestMergeWaitsForLittle(t *testing.T) {
 					slices.Reverse(out.lines)
 				}
 				m.checkOrder(t, out.lines)
-				if most := m.s.held.most.Load(); most > 40_000 {
+				if most := m.s.held.Most.Load(); most > 40_000 {
 					t.Errorf("timed %v, %s, reverse %v: batches of %d bytes waited", timed, what, reverse, most)
 				}
-				if now := m.s.held.now.Load(); now != 0 {
+				if now := m.s.held.Now.Load(); now != 0 {
 					t.Errorf("timed %v, %s, reverse %v: %d bytes are held at the end", timed, what, reverse, now)
 				}
 			}

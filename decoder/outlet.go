@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"math"
-	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
@@ -37,7 +36,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 		x = b.Another()
 	}
 	*x, *b = *b, *x
-	s.held.count(flow.BatchSize(x))
+	s.held.Count(flow.BatchSize(x))
 	return x, nil
 }
 
@@ -84,7 +83,7 @@ func (o *outlet) condensed(x *flow.Batch) error {
 	if x == nil {
 		return nil
 	}
-	o.run.s.held.count(flow.BatchSize(x))
+	o.run.s.held.Count(flow.BatchSize(x))
 	return o.ahead.Follows(x)
 }
 
@@ -187,28 +186,4 @@ func (s *scratch) paths(r reading) *flow.Paths {
 		s.of[r] = p
 	}
 	return p
-}
-
-// budget is bytes that many share.
-type budget struct {
-	mu   sync.Mutex
-	left int64
-}
-
-// claim takes n bytes, if so many are left.
-func (b *budget) claim(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > b.left {
-		return false
-	}
-	b.left -= n
-	return true
-}
-
-// refund gives n bytes back.
-func (b *budget) refund(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n
 }

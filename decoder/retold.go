@@ -7,11 +7,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
-// ask has r tell out of k what segments of its code told before.
-func (r *run) ask(k *trials.Answers) {
-	r.asks = &trials.Asking{Answers: k, Code: &trials.Code{Learned: r.code.learned}}
-}
-
 // partOf returns which part of the recording a segment of st is.
 func partOf(st *stream.Stream, seg *event.Segment) trials.Part {
 	return trials.Part{Stream: st.Index, Begin: seg.Off}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
@@ -92,7 +93,7 @@ type run struct {
 	ahead    int           // jobs started and not over
 	most     int           // as many are started ahead
 	shares   shares
-	kept     budget // shares.back
+	kept     held.Budget // shares.back
 	idle     followers
 	condense condense.Pool
 	decode   decodes
@@ -206,7 +207,7 @@ func (r *run) addLane(st *stream.Stream, cur stream.Segments, sh *shardShare) {
 // share says what each of the run's parts may take in memory.
 func (r *run) share() {
 	r.shares = shared(memoryOf(&r.s.cfg), len(r.lanes), r.most+len(r.lanes))
-	r.kept.left = r.shares.back
+	r.kept.Left = r.shares.back
 	r.idle.most = r.shares.idle
 }
 
@@ -313,7 +314,7 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, reached: j.reached}
-	o.ahead.To, o.ahead.Held = o.gather, r.s.held.count
+	o.ahead.To, o.ahead.Held = o.gather, r.s.held.Count
 	o.condenser = r.condense.Lease()
 	if j.err = o.resume(); j.err != nil {
 		return
@@ -361,7 +362,7 @@ func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done 
 
 // recycle takes a batch that was delivered, for its memory. It took size bytes.
 func (r *run) recycle(b *flow.Batch, size int64) {
-	r.s.held.count(-size)
+	r.s.held.Count(-size)
 	b.Reset()
 	if !r.condense.Recycle(b) {
 		r.s.spare.Put(b)

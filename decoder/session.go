@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -34,7 +35,7 @@ type Session struct {
 	mode     isa.Mode
 	kernel   uint64       // the lowest address that is the kernel's
 	spare    sync.Pool    // of *flow.Batch: empty, with memory to write to
-	held     meter        // bytes of batches that wait to be delivered
+	held     held.Meter   // bytes of batches that wait to be delivered
 	passes   atomic.Int64 // how often a segment was decoded to be read backwards
 	decoded  atomic.Int64 // bytes of trace of the segments that were decoded
 	walk     flow.Config

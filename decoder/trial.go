@@ -6,14 +6,36 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
-// trialBytes is how much trace a trial counts as besides what it decodes, bytes: it takes a walker of its own.
+// trialBytes is how much trace a trial counts as besides what it decodes, bytes: it begins anew.
 const trialBytes = 1 << 7
 
 // mostLead is how much trace an approach has at most, bytes. An event of about a byte takes 100.
 const mostLead = 1 << 16
+
+// tryout is who tries ideas in a stream: one after the other.
+type tryout struct {
+	*follower
+	over  *trials.Overlay // what the follower reads
+	trial *trials.Trial   // under way
+}
+
+// tryout returns that of st, which reads c.
+func (s learner) tryout(c *code, st *stream.Stream) *tryout {
+	k := s.learned.tryouts[st.Index]
+	if k == nil {
+		k = &tryout{over: &trials.Overlay{Text: c.text}}
+		x := &code{journal: c.journal, text: c.text, trial: k.over, caches: s.learned.caches, watched: true}
+		x.confirmed = func(rs []flow.Range, stamps []flow.Stamp) error { return k.trial.Confirmed(rs, stamps) }
+		k.follower = newFollower(s.Session, x, st)
+		k.tell = func(x *flow.Contradiction) error { return k.trial.Contradicted(x) }
+		s.learned.tryouts[st.Index] = k
+	}
+	return k
+}
 
 // try decodes the segment of v with ideas over c (learn.Try), from where trials before it may have
 // come to. Where too much was tried, no idea holds any more.
@@ -24,19 +46,26 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	if !ok || s.learned.room < 0 {
 		return t.Out
 	}
-	x := &code{journal: c.journal, text: c.text, trial: &trials.Overlay{Text: c.text, Ideas: over}, caches: s.learned.caches, confirmed: t.Confirmed, watched: true}
+	t.Out.Flow = s.learned.flow[:0]
 	defer s.learned.blocks.Lay(learn.Over(over).Overlap)()
-	f := newFollower(s.Session, x, st)
-	f.tell = t.Contradicted
+	f := s.tryout(c, st)
+	f.over.Ideas, f.trial = over, t
+	f.walker.Renew()
+	f.watch.Clear()
 	j := &job{stream: st, segs: []event.Segment{seg}, bounds: true}
 	f.place(j, 0)
 	from, err := seg.Off, error(nil)
 	if v.Off-seg.Off > mostLead {
 		done := f.fetch(j)
+		f.marks = flow.Marks{}
 		err = f.walker.Run(f.begin(), f.watch.Sink(t))
 		done()
 	} else {
-		a := s.learned.approaches.To(v, func() (flow.Source, func()) { done := f.fetch(j); return f.begin(), done })
+		a := s.learned.approaches.To(v, func() (flow.Source, func()) {
+			g := &follower{s: s.Session, st: st, seg: f.seg, near: f.near} // its bytes and its decoder stay
+			done := g.fetch(j)
+			return g.begin(), done
+		})
 		from, err = f.approaches(a, t, over)
 	}
 	if err == nil {
@@ -45,7 +74,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	read := max(0, f.walker.At()-from)
 	s.learned.room -= read + trialBytes
 	s.decoded.Add(read)
-	f.walker.Release()
+	s.learned.flow = t.Out.Lend()
 	return t.Out
 }
 

@@ -52,8 +52,7 @@ func (r *Reads) noteAll(b *Batch) {
 	}
 }
 
-// Resume walks what is left of a segment behind a mark: all that src gives. w is another walker than the one that left
-// it, or has walked since.
+// Resume walks what is left of a segment behind a mark: all that src gives. The mark stays as it is.
 func (w *Walker) Resume(m *Mark, src Source, out Sink) error {
 	w.begin(src, out)
 	w.t.become(&m.t)
@@ -63,19 +62,20 @@ func (w *Walker) Resume(m *Mark, src Source, out Sink) error {
 	return w.run()
 }
 
-// Release gives what w has of batches to others that share its pool (Config.Spare). w walks no more.
-func (w *Walker) Release() {
-	u := &w.exec.out.wait
-	for _, h := range u.held {
-		u.keep(h.Batch)
+// Renew has w know nothing of code that it read, of which some may be other code now. Its last walk may have ended with an
+// error.
+func (w *Walker) Renew() {
+	x := &w.exec
+	clear(x.code.reads)
+	*x.code.table = [1 << tableBits]*Block{}
+	x.window.threads, x.window.align.held, x.window.align.touched = x.window.threads[:0], 0, 0
+	x.window.align.text.known = [len(x.window.align.text.known)]comparison{}
+	x.spare.held = 0
+	w.again = false
+	if w.paths.n > 0 {
+		w.paths.forgetAll()
 	}
-	for _, b := range append(u.own, &w.exec.out.batch) {
-		if cap(b.Ranges) > 0 {
-			b.Reset()
-			u.spare.Put(b)
-		}
-	}
-	u.held, u.own = nil, nil
+	w.paths.misses = 0
 }
 
 // goOn has o be where p is, with a sink of its own.

@@ -33,6 +33,15 @@ func (o *Outcome) Clone() Outcome {
 	return x
 }
 
+// Lend returns the memory of o's flow to be used again. Where o holds, who reads the flow has a copy.
+func (o *Outcome) Lend() (scratch []uint64) {
+	scratch = o.Flow
+	if o.Flow = nil; o.holds() {
+		o.Flow = slices.Clone(scratch)
+	}
+	return scratch
+}
+
 // Full reports whether o says all that is wanted.
 func (o *Outcome) Full() bool { return o.Beyond >= maxBeyond }
 

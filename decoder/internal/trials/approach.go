@@ -118,7 +118,11 @@ func (a *Approach) Marks(t *Trial, over learn.Over, begin int64, seen map[uint64
 }
 
 // Resume has t be where a trial was at f.
-func (t *Trial) Resume(f *Footing) { t.Out = f.out.Clone() }
+func (t *Trial) Resume(f *Footing) {
+	flow := append(t.Out.Flow, f.out.Flow...)
+	t.Out = f.out.Clone()
+	t.Out.Flow = flow
+}
 
 // From returns the events of the segment from number i on.
 func (a *Approach) From(i int) flow.Source { return &listed{a, i} }

@@ -32,6 +32,11 @@ type Version interface {
 	Learned(list []kcore.Learned) []kcore.Learned
 }
 
+// Ask returns how a run of code with a list learned asks k.
+func Ask(k *Answers, list []kcore.Learned) *Asking {
+	return &Asking{Answers: k, Code: &Code{Learned: list}}
+}
+
 // Told returns the flow of a segment under c; nil: it has to be walked.
 func (a *Asking) Told(c *Code, p Part) []*flow.Batch {
 	if x := a.Known(c, p, true); x != nil {
