@@ -74,8 +74,8 @@ func (x *executor) confirmIf(sure bool, t *thread) {
 func (x *executor) contradictory(t *thread, why event.Reason, e *event.Event) reach {
 	doubt := why.Contradicts()
 	switch why {
-	case event.NoText: // with outcomes left it may have gone astray before that place was stated
-		doubt = !t.guest && t.on && (t.n > 0 || !x.stated(t))
+	case event.NoText:
+		doubt = !t.guest && t.on && !x.stated(t)
 	case event.BadPacket: // the trace is damaged
 		if e != nil && e.Flags&event.FlagNoPacket != 0 {
 			return nearBytes
