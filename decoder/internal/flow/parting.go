@@ -80,9 +80,10 @@ func (q *queue) waiting(i, from, inHand int) (o *event.Event, n int, known bool)
 
 // endsDoubt ends the doubt about t, which the target at t.q leads on, if it says where
 // the CPU was and no outcomes are left: however t came there. A unit that held none back so
-// far does not where the packet with the outcomes is not full.
+// far does not where the packet with the outcomes is not full. One target at which some were left is enough to ask for
+// more: the doubt may have begun there, though the code was right.
 func (x *executor) endsDoubt(t *thread) {
-	if _, n, known := x.events.waiting(t.q, t.q, -1); known && n == 0 || t.seldomLeft(neverYet) && t.tooEarly(&x.events) {
+	if _, n, known := x.events.waiting(t.q, t.q, -1); known && n == 0 || t.left == 0 && t.seldomLeft(neverYet) && t.tooEarly(&x.events) {
 		t.n = 0
 		t.confirmed()
 	}
