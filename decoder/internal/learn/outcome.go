@@ -8,7 +8,7 @@ type Outcome struct {
 	// contradicted again; Ended: it never did up to the segment's end.
 	Beyond int
 	Ended  bool
-	Open   int      // instructions behind those, that no event confirmed up to the segment's end
+	Open   int      // instructions behind those, that no event confirmed up to the segment's end; 0 where Ended is false
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
 	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
 	Calls  Calls    // of the segment

@@ -50,6 +50,7 @@ func (t *Trial) Confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 // endIf ends the trial where enough is known.
 func (t *Trial) endIf(enough bool) error {
 	if t.over = t.over || enough; t.over {
+		t.Out.Open = 0 // how much came so far hangs on where batches end
 		return ErrOver
 	}
 	return nil
