@@ -276,9 +276,9 @@ func TestTwinByOutcome(t *testing.T) {
 	}
 }
 
-// TestMeetings would catch a judge that does not look for where flows meet behind what is ambiguous, or that looks
+// TestTwinMeetsBehind would catch a judge that does not look for where flows meet behind what is ambiguous, or that looks
 // behind a gap. They meet there in cases 4 and 78 of dropped/ftrace.
-func TestMeetings(t *testing.T) {
+func TestTwinMeetsBehind(t *testing.T) {
 	p := &printed{ips: make([]uint64, 100), parts: []part{
 		{place: place{from: 0}}, {place: place{from: 20}, ambiguous: true}, {place: place{from: 30}}, {place: place{from: 40}}, {place: place{from: 50}, ambiguous: true}, {place: place{from: 60}}, {place: place{from: 70}, gap: &event.Gap{}}, {place: place{from: 70}}, {place: place{from: 80}, ambiguous: true},
 	}}
