@@ -59,15 +59,6 @@ func optimizeNops(code []byte) {
 	}
 }
 
-// length returns how long the instruction at the front of code is, bytes; 0: it is none.
-func length(code []byte) int {
-	var in isa.Insn
-	if (x86.Decoder{}).Decode(&in, code, 0, isa.Mode64) != isa.OK {
-		return 0
-	}
-	return int(in.Len)
-}
-
 // branch writes the direct branch of 5 bytes at addr to a target.
 func branch(dst []byte, op byte, addr, target uint64) {
 	dst[0] = op

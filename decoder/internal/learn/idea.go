@@ -74,9 +74,6 @@ type Generator struct {
 	functions map[uint64]*function
 }
 
-// maxIdeas bounds the ideas of one visit, of each rank.
-const maxIdeas = 1024
-
 // Ideas returns what may have lain on the way to v, the least far fetched first. Of
 // equal rank, what lies nearest to the contradiction comes first.
 func (g *Generator) Ideas(v *Visit) []Idea {

@@ -82,7 +82,6 @@ type tattr struct {
 	branch     uint64
 	regsUser   uint64
 	regsIntr   uint64
-	name       string
 }
 
 func (a tattr) bytes() []byte {
