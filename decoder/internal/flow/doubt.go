@@ -8,7 +8,8 @@ package flow
 // few stated targets. Farther back nothing need be held.
 //
 // A target at which a flow still has outcomes in hand does not count. A flow that went
-// astray and used too few of them has those in hand at each target that it passes.
+// astray and used too few of them has those in hand at each target that it passes. Nor does one that
+// several cuts came to which were all refuted: each of them went on from what led to them.
 //
 // Where bytes are no packet the trace is damaged, and packets just before may be other ones
 // than were sent: a few bytes are read wrongly until some are none. Doubt goes back over these.

@@ -85,3 +85,32 @@ func TestSaw(t *testing.T) {
 		t.Errorf("a guess taught %+v", guess)
 	}
 }
+
+// TestRefutedEvidence would catch evidence that outlives the flow that taught it. A breakpoint shows that
+// both pokes are in effect. The trace contradicts the code then, so some of it is wrong, and the clock
+// leaves both open.
+func TestRefutedEvidence(t *testing.T) {
+	const nop, longNop = "\x0f\x1f\x44\x00\x00", "\x66\x66\x66\x66\x90"
+	text := code(map[int]string{
+		0x00: nop, 0x05: nop, 0x0a: "\xff\xe0", // jmp *rax
+		0x20: "\xff\xe0", 0x30: "\x90\xff\xe0", 0x80: "\x48\xcf",
+	})
+	text.pokes = []testPoke{
+		{addr: 0x1000, old: nop, new: longNop, time: 100},
+		{addr: 0x1005, old: nop, new: "\xe9\x16\x00\x00\x00", time: 150, batch: 1},
+	}
+	inside := func(e event.Event) event.Event { return at(10, 300, e) }
+	start := []event.Event{at(10, 10, syncAt(0x1005)), inside(async(0x1005, 0x1080)), inside(to(0x1020))}
+	last := []event.Event{inside(to(0x1000)), inside(to(0x1030)), at(300, 300, syncAt(0x1031))}
+	for _, c := range []struct {
+		name, want string
+		between    event.Event
+	}{
+		{"no contradiction", "trap:5/1 80 20 30 31 0x 5x 20 30", inside(to(0x1030))},
+		{"a contradiction", "trap:5/1 80? gap:mismatch 30 31 0? 5? 20? 30t", inside(impossible(0x1030))},
+	} {
+		if got := walk(t, text, slices.Concat(start, []event.Event{c.between}, last)...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

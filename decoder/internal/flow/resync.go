@@ -7,6 +7,9 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 func (x *executor) resync(t *thread, why event.Reason) {
 	e := x.events.at(t.q)
 	doubts := x.contradictory(t, why, e)
+	if refutes(why) && !x.window.several() {
+		t.forget(&evidence{})
+	}
 	g := event.Gap{Reason: why, Stream: x.cfg.Stream, IP: t.ip}
 	if t.guest {
 		g.Reason, g.What = event.NoText, GuestGap
@@ -45,6 +48,13 @@ func (x *executor) resync(t *thread, why event.Reason) {
 	}
 	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: doubts})
 	x.takesUp(t, why, e, from, inHand)
+}
+
+// refutes reports whether a flow that ends for the reason why is not what ran, as code that is known
+// does not fit. What it taught of pokes may be wrong, too: one change without a record leads it to
+// believe that others were made. Only the clock is sure then.
+func refutes(why event.Reason) bool {
+	return why == event.Mismatch || why == event.BadInsn || why == event.Loop
 }
 
 // states reports whether the flow can be entered at e.

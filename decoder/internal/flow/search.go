@@ -81,7 +81,7 @@ const confirmEvents = 32
 // refute ends a search whose last thread contradicts the trace too: none of
 // the ways on was right, so nothing since the window opened is more than a guess.
 func (w *Walker) refute(t *thread, why event.Reason) {
-	if why == event.Mismatch || why == event.BadInsn || why == event.Loop {
+	if refutes(why) {
 		w.exec.window.nothingSure(t)
 	}
 	w.exec.resync(t, why)
@@ -89,11 +89,13 @@ func (w *Walker) refute(t *thread, why event.Reason) {
 }
 
 // nothingSure makes a guess of all that t, the last thread, has executed since the window
-// opened, and of what it learned from that.
+// opened, and of what it learned from that. All ways on were wrong, so what led to the window may be
+// as well: doubt goes back from there, and targets met since do not count (doubt.go).
 func (w *window) nothingSure(t *thread) {
 	for n := t.tail; n != nil; n = n.parent {
 		for i := range n.out.Ranges {
 			n.out.Ranges[i].Verdict = Ambiguous
+			n.out.Ranges[i].flags |= ahead
 		}
 		for i := range n.out.Notes {
 			if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {

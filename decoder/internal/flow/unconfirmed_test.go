@@ -138,6 +138,22 @@ func TestDoubtGoesBack(t *testing.T) {
 	}
 }
 
+// TestDoubtBeforeWindow would catch flow that stays certain though it led to cuts which were all refuted,
+// because these came to stated targets on their way.
+func TestDoubtBeforeWindow(t *testing.T) {
+	text := confirmText()
+	text.pokes = []testPoke{{addr: 0x1008, old: "\xeb\x06", new: "\xeb\x26", time: 100}} // jmp 10; jmp 30
+	copy(text.bytes[0x30:], "\xff\xe0")                                                  // jmp *%rax
+	evs := []event.Event{at(10, 10, syncAt(0x1000)), at(10, 200, bits("tt"))}
+	for range 6 {
+		evs = append(evs, at(10, 200, to(0x1010)))
+	}
+	const want = "0? 4? 8? 10? 10? 10? 10? 10? 10? gap:mismatch"
+	if got := walk(t, text, append(evs, at(10, 200, impossible(0x106f)))...); !strings.HasPrefix(got, want) {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
 // TestDoubtOverBytes would catch flow that is sure where packets directly before damaged bytes led
 // it, or doubt that goes back over packets far before them.
 func TestDoubtOverBytes(t *testing.T) {
