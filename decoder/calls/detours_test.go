@@ -286,6 +286,10 @@ var handCases = []handMade{
 	{name: "calls one in another as the tree forgets outer ones", flow: "@100 k0c " + strings.Repeat("m0c ", 1000) + nested("g", 30) + "m1c f0r m2."},
 	{name: "a call returns in a later batch", flow: "@100 k0c m0. m1c f0. | f1. f2r m2. m3r k1."},
 	{name: "the second record of threads counts as long", flow: "@500 m0. @2000 m1. @102000 m1. @103000 m1c f0. @202000 f1. @203000 f2r m2. s0.", threads: []uint64{0, 1000, 101_500}},
+	{name: "a call at the end of the function before returns to the first instruction", flow: "@100 k0c m0. m1c f0. f1j m2. m3c g0r f0. f3r m2. m3r k1."},
+	{name: "a thunk calls a function", flow: "@100 k0c m0. m1c f0. f1c t0c g0r t1r f2r m2. m3r k1."},
+	{name: "doubt before a call in a call", flow: "@100 k0c m0. m1c g0~ g1c h0r g2. g3r m2. m2c f0. f1c g0~ g1c h0r g2. g3r f2. f3r m3r k1."},
+	{name: "a jump to what is in doubt", flow: "@100 k0c m0. m1c f0. f1j g0~ g1r m2. m2c f0. f1j g0? g1r m3. m3r k1."},
 	{name: "time goes back", flow: "@200 m0c f0. @150 f1r m1c @220 g0r m2."},
 }
 
