@@ -37,10 +37,11 @@ func BenchmarkTree(b *testing.B) {
 	}
 	told := 0
 	ends, rows := func(*calls.Call) { told++ }, func(rows *calls.Rows) { told += rows.N }
+	steps := func(steps *calls.Rows) { told += steps.N }
 	for _, of := range []struct {
 		name string
 		tree calls.Tree
-	}{{"folded", calls.Tree{Fold: true, OnEnd: ends}}, {"each", calls.Tree{OnEnd: ends}}, {"brief", calls.Tree{Brief: true, OnEnd: ends}}, {"rows", calls.Tree{Brief: true, OnRows: rows}}} {
+	}{{"folded", calls.Tree{Fold: true, OnEnd: ends}}, {"each", calls.Tree{OnEnd: ends}}, {"brief", calls.Tree{Brief: true, OnEnd: ends}}, {"rows", calls.Tree{Brief: true, OnRows: rows}}, {"steps", calls.Tree{Brief: true, OnSteps: steps}}} {
 		b.Run(of.name, func(b *testing.B) {
 			told = 0
 			for b.Loop() {

@@ -153,6 +153,10 @@ func (x *brief) begun(c *cpu) {
 	if x.tag = 0; !c.Brief || c.OnBegin == nil || x.hidden {
 		return
 	}
+	if c.steps != nil {
+		c.steps.briefBegins(c, x)
+		return
+	}
 	call := x.call(c)
 	call.Ended, call.End, call.took, call.inside, call.timed = InProgress, event.Time{}, 0, 0, false
 	call.Self, call.Insns, call.Verdict, call.Ran = x.self, x.insns, x.verdict, false // of a thunk
@@ -172,6 +176,8 @@ func (b *briefs) ends(c *cpu, how Way) {
 		x.folded.insns += n
 	case c.rows != nil:
 		c.rows.ends(c, x, how, took)
+	case c.steps != nil:
+		c.steps.briefEnds(c, x, how)
 	case c.OnEnd != nil:
 		x.tellOf(c, how, took)
 	}

@@ -19,12 +19,16 @@ type alike struct {
 	name  string
 	trees [3]*calls.Tree // with objects, with brief calls, with brief calls and OnEnd alone
 	lines [3][]string
-	rows  struct { // of one more tree, with brief calls: OnRows alone
-		tree       *calls.Tree
-		list, want []string
-		n          int // that were compared
-	}
-	n int // lines that were compared
+	rows  manyTold // of one more tree, with brief calls: OnRows alone
+	steps manyTold // of one more: OnSteps alone
+	n     int      // lines that were compared
+}
+
+// manyTold is what a tree tells, and what it should.
+type manyTold struct {
+	tree       *calls.Tree
+	list, want []string
+	n          int // that were compared
 }
 
 // newAlike returns trees over s.
@@ -52,7 +56,32 @@ func newAlike(name string, s *decoder.Session) *alike {
 		}
 	}
 	x.rows.tree = t
+	u := &calls.Tree{Session: s, Brief: true}
+	u.OnSteps = func(r *calls.Rows) {
+		ran := r.Ran[0]
+		for i := range r.N {
+			if r.Ended[i] != calls.InProgress {
+				x.steps.list = append(x.steps.list, fmt.Sprint("ends", ran.Stream.Index, ran.TID, ran.Comm, r.Begin[i], r.Insns[i], r.Ended[i], r.Verdict[i]))
+				continue
+			}
+			sym, file, addr := u.Named(r.Function[i])
+			x.steps.list = append(x.steps.list, fmt.Sprint("begins", ran.Stream.Index, ran.TID, ran.Comm, r.Begin[i], r.Function[i], sym, file, addr))
+		}
+	}
+	x.steps.tree = u
 	return x
+}
+
+// stepOf is what a step should tell of a call.
+func stepOf(what string, c *calls.Call) string {
+	if what == "begins" {
+		return fmt.Sprint(what, c.Stream.Index, c.TID, c.Comm, c.Begin.Likely(), c.Function, c.Sym, c.File, c.Addr)
+	}
+	at := c.End.Likely()
+	if c.Ended == calls.AtEnd {
+		at = c.End.Lo
+	}
+	return fmt.Sprint(what, c.Stream.Index, c.TID, c.Comm, at, c.Insns, c.Ended, c.Verdict)
 }
 
 // row is a row as text.
@@ -80,7 +109,10 @@ func (x *alike) tells(i int, what string, c *calls.Call) {
 	if i < 2 {
 		s += fmt.Sprint(" tag ", c.Tag)
 	}
-	if x.lines[i] = append(x.lines[i], s); i == 0 && what == "ends" {
+	if x.lines[i] = append(x.lines[i], s); i > 0 {
+		return
+	}
+	if x.steps.want = append(x.steps.want, stepOf(what, c)); what == "ends" {
 		x.rows.want = append(x.rows.want, rowOf(c))
 	}
 }
@@ -95,7 +127,13 @@ func (x *alike) Flow(b *decoder.Batch) error {
 	if err := x.rows.tree.Flow(b); err != nil {
 		return err
 	}
-	return x.compare()
+	if err := x.steps.tree.Flow(b); err != nil {
+		return err
+	}
+	if err := x.compare(); err != nil || len(x.steps.list)+len(x.steps.want) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: behind step %d %d steps are too many, %d are missing", x.name, x.steps.n, len(x.steps.list), len(x.steps.want))
 }
 
 // compare compares what the trees told.
@@ -118,11 +156,18 @@ func (x *alike) compare() error {
 	}
 	x.n += len(a)
 	x.lines = [3][]string{a[:0], b[:0], nil}
-	y := &x.rows
-	n := min(len(y.list), len(y.want)) // rows come many at once
+	if err := x.rows.compare(x.name + ": row"); err != nil {
+		return err
+	}
+	return x.steps.compare(x.name + ": step")
+}
+
+// compare compares as much as was told both ways: rows come many at once.
+func (y *manyTold) compare(what string) error {
+	n := min(len(y.list), len(y.want))
 	for i := range n {
 		if y.list[i] != y.want[i] {
-			return fmt.Errorf("%s: row %d:\n%s\nas an object\n%s", x.name, y.n+i, y.list[i], y.want[i])
+			return fmt.Errorf("%s %d:\n%s\nas an object\n%s", what, y.n+i, y.list[i], y.want[i])
 		}
 	}
 	y.list, y.want, y.n = y.list[n:], y.want[n:], y.n+n
@@ -213,9 +258,12 @@ func (x *alike) end() error {
 		tree.Close()
 	}
 	x.rows.tree.Close()
+	x.steps.tree.Close()
 	err := x.compare()
-	if err == nil && len(x.rows.list)+len(x.rows.want) > 0 {
-		err = fmt.Errorf("%s: %d rows too many, %d are missing", x.name, len(x.rows.list), len(x.rows.want))
+	for _, y := range []*manyTold{&x.rows, &x.steps} {
+		if err == nil && len(y.list)+len(y.want) > 0 {
+			err = fmt.Errorf("%s: %d rows or steps too many, %d are missing", x.name, len(y.list), len(y.want))
+		}
 	}
 	return err
 }

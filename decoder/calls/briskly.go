@@ -7,21 +7,27 @@ import (
 
 // isBrisk reports whether briskly may take the ranges of this moment.
 func (c *cpu) isBrisk() bool {
-	return c.rows != nil && c.top != nil && c.stated < c.tenure.until && c.stated != 0 && c.counts == everything && c.cycles == nil
+	return (c.rows != nil || c.steps != nil) && c.top != nil && c.stated < c.tenure.until && c.stated != 0 && c.counts == everything && c.cycles == nil
 }
 
-// briskly is simply where calls become rows. What calls or returns in a way that brisk does not take goes the way of
+// briskly is simply where calls become rows or steps. What calls or returns in a way that brisk does not take goes the way of
 // briefly.
 func briskly(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block, here bool) (end int, sum uint64, last *decoder.Block, seen bool) {
 	x := &list[i]
 	if k := x.Block; x.Stamp != stamp || x.Verdict != decoder.Certain || !here && (k.Addr-c.lo-1 >= c.inner || k.End-c.lo > c.size) && k != c.returner {
 		return i, insns, prev, here
 	}
-	c.rows.ranBy(c)
+	if c.rows != nil {
+		c.rows.ranBy(c)
+	}
 	for {
 		first := i
 		var how leaving
-		i, insns, here, how = brisk(c, list, i, stamp, insns, here)
+		if c.rows != nil {
+			i, insns, here, how = brisk(c, list, i, stamp, insns, here)
+		} else {
+			i, insns, here, how = stepping(c, list, i, stamp, insns, here)
+		}
 		if i > first {
 			prev = list[i-1].Block
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// Rows is calls that have ended, for Tree.OnRows: most of what a Call says of each, by column. The first N
+// Rows is calls that have ended, for Tree.OnRows, or what Tree.OnSteps has of it: most of what a Call says of each, by column. The first N
 // elements of a column count.
 type Rows struct {
 	N                            int     // calls
@@ -52,13 +52,18 @@ const (
 type rowsOf struct {
 	Rows // those that wait
 	t    *Tree
-	ran  map[ranIn]*ranIn
+	places
+}
+
+// places is where calls ran, each once.
+type places struct {
+	all  map[ranIn]*ranIn
 	last *ranIn // that was asked for last
 }
 
 // beginRows has t tell of calls as rows.
 func (t *Tree) beginRows() {
-	t.rows = &rowsOf{t: t, ran: map[ranIn]*ranIn{}}
+	t.rows = &rowsOf{t: t}
 	t.OnEnd = t.rows.call
 }
 
@@ -69,17 +74,17 @@ func (t *Tree) Named(function uint32) (sym, file string, addr uint64) {
 }
 
 // stands returns what stands for x.
-func (r *rowsOf) stands(x ranIn) *ranIn {
+func (r *places) stands(x ranIn) *ranIn {
 	if r.last != nil && *r.last == x {
 		return r.last
 	}
-	p := r.ran[x]
+	p := r.all[x]
 	if p == nil {
 		p = new(ranIn)
-		if *p = x; len(r.ran) >= maxRan {
-			clear(r.ran)
+		if *p = x; r.all == nil || len(r.all) >= maxRan {
+			r.all = map[ranIn]*ranIn{}
 		}
-		r.ran[x] = p
+		r.all[x] = p
 	}
 	r.last = p
 	return p
@@ -113,11 +118,13 @@ func (r *rowsOf) call(c *Call) {
 	r.added()
 }
 
-// ranBy has the thread of c know what stands for it.
-func (r *rowsOf) ranBy(c *cpu) {
-	if th := c.thread; th.ran == nil || th.ran.Stream != c.st {
+// ranBy has the thread of c know what stands for it, and returns that.
+func (r *places) ranBy(c *cpu) *ranIn {
+	th := c.thread
+	if th.ran == nil || th.ran.Stream != c.st {
 		th.ran = r.stands(ranIn{c.st, th.tid, th.comm})
 	}
+	return th.ran
 }
 
 // ends adds x, the innermost brief call of c, which ended and took a time, ns.

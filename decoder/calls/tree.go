@@ -40,6 +40,12 @@ type Tree struct {
 	// rest. These are lent, and it may change them. It goes with Brief.
 	OnRows func(*Rows)
 
+	// OnSteps, where set, is told of calls that begin and end, in their order, in place of OnBegin and OnEnd. It is told of
+	// up to 256 each time, and as Flow or Close ends of the rest. Where Ended is InProgress, one of a Function begins. Else one
+	// ends that had Insns, with Verdict. Begin is the likeliest moment of either, ns, or of a call that ends AtEnd the
+	// earliest. Ran[0] is of all of them. The other columns do not count. These are lent. It goes with Brief.
+	OnSteps func(*Rows)
+
 	Unmatched uint64 // returns that no call awaited
 	Unwound   uint64 // calls that ended because one outside of them did
 
@@ -50,6 +56,7 @@ type Tree struct {
 	functions []*function // by their numbers
 	steady    []*function // by index of their symbol (symbols.Table.Steadily); nil: not met
 	rows      *rowsOf     // nil: there is no OnRows
+	steps     *stepsOf    // nil: there is no OnSteps
 	free      []*Call
 	lent      Call       // of a detour that ended
 	over      *condensed // of what Flow has; nil: it is all there
@@ -61,6 +68,9 @@ func (t *Tree) begin() {
 	t.places, t.found, t.functions, t.steady = make([]place, placesFirst), map[functionKey]*function{}, nil, nil
 	if t.OnRows != nil {
 		t.beginRows()
+	}
+	if t.OnSteps != nil {
+		t.beginSteps()
 	}
 	t.Unmatched, t.Unwound = 0, 0
 	switches := map[*decoder.Session]string{}
@@ -111,6 +121,7 @@ func (t *Tree) Close() {
 	}
 	t.tellFolded()
 	t.rows.handsOn()
+	t.steps.handOver()
 }
 
 // ran notes what ran in the innermost call since the last time, up to the end of prev.

@@ -37,6 +37,7 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	if from < len(b.Ranges) {
 		t.goesOn(c, b.Ranges[from:], b.Stamps)
 	}
+	t.steps.handOver()
 	return nil
 }
 

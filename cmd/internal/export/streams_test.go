@@ -110,20 +110,27 @@ func nested(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	open, last, slices := map[uint64]int{}, map[uint64]uint64{}, 0
+	tracks := map[uint64]uint64{} // of a sequence's events that do not say theirs
 	protofields.Each(t, b, func(_ protowire.Number, _ uint64, packet []byte) {
-		var at, track, kind uint64
-		protofields.Each(t, packet, func(n protowire.Number, v uint64, event []byte) {
+		var at, track, kind, sequence uint64
+		protofields.Each(t, packet, func(n protowire.Number, v uint64, in []byte) {
 			switch n {
 			case 8:
 				at = v
+			case 10:
+				sequence, track = v, tracks[v]
 			case 11:
-				protofields.Each(t, event, func(n protowire.Number, v uint64, _ []byte) {
+				protofields.Each(t, in, func(n protowire.Number, v uint64, _ []byte) {
 					switch n {
 					case 9:
 						kind = v
 					case 11:
 						track = v
 					}
+				})
+			case 59: // in front of the event
+				protofields.Each(t, in, func(_ protowire.Number, _ uint64, in []byte) {
+					protofields.Each(t, in, func(_ protowire.Number, v uint64, _ []byte) { tracks[sequence], track = v, v })
 				})
 			}
 		})

@@ -19,14 +19,20 @@ const (
 	packetEvent      = 11
 	packetInterned   = 12
 	packetFlags      = 13
+	packetDefaults   = 59
 	packetDescriptor = 60
 
 	flagsCleared = 1 // SEQ_INCREMENTAL_STATE_CLEARED
 	flagsNeeds   = 2 // SEQ_NEEDS_INCREMENTAL_STATE
 
-	internedNames = 2 // EventName
+	internedNames = 2  // EventName
+	internedNotes = 3  // DebugAnnotationName
+	internedTexts = 29 // InternedString, of annotations
 	internedID    = 1
 	internedName  = 2
+
+	defaultsEvent = 11 // TrackEventDefaults
+	defaultsTrack = 11
 
 	descriptorUUID    = 1
 	descriptorName    = 2
@@ -40,10 +46,12 @@ const (
 	eventTrack       = 11
 	eventCounter     = 44 // double_counter_value
 	eventFlows       = 47
-	annotationName   = 10
+	annotationNameID = 1
 	annotationUint   = 3
 	annotationString = 6
 	annotationPtr    = 7
+	annotationName   = 10
+	annotationTextID = 17
 )
 
 // The types of an event.
@@ -80,8 +88,9 @@ type trackEvent struct {
 // sequence is a sequence of packets, with its numbers of names.
 type sequence struct {
 	id    uint64
+	track uint64 // of a thread: that of all its events, whose notes have names and texts by number; 0: it is no thread's
 	names map[string]uint64
-	turn  uint64 // how often it began numbering anew, in all sequences
+	turn  uint32 // how often it began numbering anew, in all sequences
 }
 
 // maxNames is how many names a sequence numbers before it begins anew.
@@ -92,7 +101,7 @@ type writer struct {
 	w                        io.Writer
 	out, packet, part, inner []byte
 	sequences                uint64
-	turns                    uint64 // of sequences
+	turns                    uint32 // of sequences
 	notes                    *callNotes
 	err                      error
 }
@@ -113,10 +122,10 @@ func stringField(b []byte, f protowire.Number, v string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, f, protowire.BytesType), strings.ToValidUTF8(v, "\uFFFD"))
 }
 
-// begin begins a sequence.
-func (w *writer) begin() *sequence {
+// begin begins a sequence: that of a thread with a track, or 0.
+func (w *writer) begin(track uint64) *sequence {
 	w.sequences++
-	return &sequence{id: w.sequences}
+	return &sequence{id: w.sequences, track: track}
 }
 
 // put writes the packet.
@@ -160,23 +169,27 @@ func (w *writer) anew(s *sequence) uint64 {
 // emit writes e.
 func (w *writer) emit(s *sequence, e *trackEvent) {
 	b := uintField(uintField(w.packet, packetTimestamp, e.time), packetSequence, s.id)
-	flags, id := uint64(flagsNeeds), uint64(0)
-	if e.name != "" {
-		if s.names == nil || len(s.names) >= maxNames {
-			flags = w.anew(s)
+	flags, id, names := uint64(flagsNeeds), uint64(0), w.part[:0]
+	if s.names == nil || e.name != "" && len(s.names) >= maxNames {
+		if flags = w.anew(s); s.track != 0 {
+			b, names = bytesField(b, packetDefaults, s.defaults()), append(names, noteNames()...)
 		}
+	}
+	if e.name != "" {
 		if id = s.names[e.name]; id == 0 {
 			id = uint64(len(s.names)) + 1
 			s.names[e.name] = id
-			w.inner = stringField(uintField(w.inner[:0], internedID, id), internedName, e.name)
-			w.part = bytesField(w.part[:0], internedNames, w.inner)
-			b = bytesField(b, packetInterned, w.part)
+			names = interned(names, internedNames, id, e.name)
 		}
-	} else if s.names == nil {
-		flags = w.anew(s)
+	}
+	if w.part = names; len(names) > 0 {
+		b = bytesField(b, packetInterned, names)
 	}
 	b = uintField(b, packetFlags, flags)
-	p := uintField(uintField(w.part[:0], eventType, e.kind), eventTrack, e.track)
+	p := uintField(w.part[:0], eventType, e.kind)
+	if s.track == 0 {
+		p = uintField(p, eventTrack, e.track)
+	}
 	if id != 0 {
 		p = uintField(p, eventName, id)
 	}
@@ -184,7 +197,7 @@ func (w *writer) emit(s *sequence, e *trackEvent) {
 		p = protowire.AppendFixed64(protowire.AppendTag(p, eventCounter, protowire.Fixed64Type), math.Float64bits(e.value))
 	}
 	for i := range e.notes {
-		p = w.annotate(p, &e.notes[i])
+		p = w.annotate(p, s, &e.notes[i])
 	}
 	for _, f := range e.flows {
 		p = protowire.AppendFixed64(protowire.AppendTag(p, eventFlows, protowire.Fixed64Type), f)
@@ -194,10 +207,30 @@ func (w *writer) emit(s *sequence, e *trackEvent) {
 	w.put()
 }
 
-// annotate appends a debug annotation.
-func (w *writer) annotate(p []byte, n *note) []byte {
-	a := stringField(w.inner[:0], annotationName, n.name)
+// interned appends an entry of InternedData.
+func interned(b []byte, f protowire.Number, id uint64, text string) []byte {
+	return bytesField(b, f, stringField(uintField(nil, internedID, id), internedName, text))
+}
+
+// defaults returns TracePacketDefaults: which track events of s are on.
+func (s *sequence) defaults() []byte {
+	return bytesField(nil, defaultsEvent, uintField(nil, defaultsTrack, s.track))
+}
+
+// annotate appends a debug annotation of an event of s.
+func (w *writer) annotate(p []byte, s *sequence, n *note) []byte {
+	a, name, text := w.inner[:0], uint64(0), uint64(0)
+	if s.track != 0 {
+		name, text = noteID(n.name), textID(n.text)
+	}
+	if name != 0 {
+		a = uintField(a, annotationNameID, name)
+	} else {
+		a = stringField(a, annotationName, n.name)
+	}
 	switch {
+	case n.is && text != 0:
+		a = uintField(a, annotationTextID, text)
 	case n.is:
 		a = stringField(a, annotationString, n.text)
 	case n.addr:

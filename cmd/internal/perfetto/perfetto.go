@@ -121,13 +121,16 @@ type thread struct {
 func New(s *decoder.Session, w io.Writer, o Options) *Sink {
 	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams())), named: make([]nameCache, len(s.Streams()))}
 	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends, Brief: o.Shortest == 0 && o.From == 0}
+	if k.tree.Brief && o.Until == 0 && o.Depth == 0 && o.Wants == nil {
+		k.tree.OnSteps = k.takes
+	}
 	return k
 }
 
 // begin describes the tracks that all others lie in.
 func (k *Sink) begin() {
 	k.begun = true
-	k.main = k.w.begin()
+	k.main = k.w.begin(0)
 	k.w.describe(k.main, allCPUs, 0, "CPUs", "")
 	k.w.describe(k.main, allThreads, 0, "Threads", "")
 }
@@ -137,7 +140,7 @@ func (k *Sink) on(stream, kind int) uint64 {
 	c := &k.cpus[stream]
 	uuid := uint64(firstCPU + stream*kinds + kind)
 	if c.seq == nil {
-		c.seq, c.tid = k.w.begin(), -1
+		c.seq, c.tid = k.w.begin(0), -1
 	}
 	if !c.described[kind] {
 		c.described[kind] = true

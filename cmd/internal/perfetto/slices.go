@@ -18,43 +18,55 @@ const (
 	tagEvent     = packetEvent<<3 | 2
 	tagName      = eventName << 3
 	tagNote      = eventAnnotations<<3 | 2
+	tagNoteName  = annotationNameID << 3
+	tagNoteUint  = annotationUint << 3
 )
 
-// slices is what packets of a track's slices begin with, for the time of the last one.
+// slices is what packets of a thread's slices begin with, for the time of the last one.
 type slices struct {
 	time       uint64 // ns
 	head       []byte // behind the time: the sequence, and that its names count
-	track      []byte // behind the type of the event
 	begin, end opening
 }
 
 // opening is what a packet begins with, up to the first byte that differs from packet to packet.
 type opening struct {
 	b     [maxOpening]byte
-	n     int
+	n     int // bytes
 	event int // where the length of the event stands; that of the packet is at 1
-	note  int // where the length of the first note stands
 }
 
-// maxOpening is how long an opening is at most, bytes; what follows is as long at most.
-const maxOpening = 96
+// How long the parts of a packet are at most, bytes. All of it is so short that a length is one byte.
+const (
+	maxOpening = 32 // with ten bytes of time, five of the sequence
+	maxNotes   = 16
+	maxPacket  = maxOpening + binary.MaxVarintLen64 + maxNotes
+)
 
-// newSlices returns the beginnings of a track's packets.
-func newSlices(s *sequence, track uint64) slices {
-	x := slices{head: uintField(uintField(nil, packetSequence, s.id), packetFlags, flagsNeeds), track: uintField(nil, eventTrack, track)}
+// newSlices returns the beginnings of a thread's packets.
+func newSlices(s *sequence) slices {
+	x := slices{head: uintField(uintField(nil, packetSequence, s.id), packetFlags, flagsNeeds)}
 	x.at(0)
 	return x
 }
 
 // goesTo has s begin packets of a time, ns.
 func (s *slices) goesTo(time uint64) {
-	if sizeOf(time) == sizeOf(s.time) {
-		n := binary.PutUvarint(s.begin.b[timeAt:], time)
-		s.time = time
-		copy(s.end.b[timeAt:], s.begin.b[timeAt:timeAt+n])
+	if sizeOf(time) != sizeOf(s.time) {
+		s.at(time)
 		return
 	}
-	s.at(time)
+	s.time = time
+	for i := timeAt; ; i++ { // as binary.PutUvarint
+		b := byte(time)
+		if time >>= 7; time > 0 {
+			b |= 1 << 7
+		}
+		s.begin.b[i&(maxOpening-1)], s.end.b[i&(maxOpening-1)] = b, b
+		if time == 0 {
+			return
+		}
+	}
 }
 
 // timeAt is where the time stands in an opening.
@@ -74,66 +86,51 @@ func (s *slices) at(time uint64) {
 		b = append(binary.AppendUvarint(b, time), s.head...)
 		b = append(b, tagEvent, 0)
 		o.event = len(b) - 1
-		b = append(uintField(b, eventType, o.kind), s.track...)
-		if o.kind == sliceBegin {
+		if b = uintField(b, eventType, o.kind); o.kind == sliceBegin {
 			b = append(b, tagName)
 		} else {
-			b = append(b, tagNote, 0)
-			o.note = len(b) - 1
-			b = append(b, instructionsNote...)
+			b = append(b, tagNote, 0, tagNoteName, noteInstructions, tagNoteUint)
 		}
 		o.n = len(b)
 	}
 }
 
-// open begins a packet in w.out with o. It returns where that is, and what follows in it.
-func (w *writer) open(o *opening) (packet int, more []byte) {
-	packet = len(w.out)
-	if cap(w.out)-packet < 2*maxOpening {
-		w.out = append(make([]byte, 0, max(2*cap(w.out), writeBytes+4*maxOpening)), w.out...)
-	}
-	b := w.out[packet : packet+2*maxOpening]
-	*(*[maxOpening]byte)(b) = o.b
-	return packet, b[o.n:]
+// beginning makes the packet of a call that begins. name is the number of its name. It returns how long that is, bytes.
+func (s *slices) beginning(b *[maxPacket]byte, name uint64) int {
+	o := &s.begin
+	n := o.number(b, name)
+	b[1], b[o.event&(maxOpening-1)] = byte(n-2), byte(n-o.event-1)
+	return n
 }
 
-// shut ends a packet that begins at a place with o and has n bytes behind that.
-func (w *writer) shut(packet int, o *opening, n int) {
-	n += o.n
-	w.out = w.out[:packet+n]
-	if b := w.out[packet:]; n < 1<<7 { // mostly
-		b[1], b[o.event] = byte(n-2), byte(n-o.event-1)
-	} else {
-		w.long(packet + o.event)
-		w.long(packet + 1)
-	}
-	if len(w.out) >= writeBytes {
-		w.flush()
-	}
+// ending makes the packet of a call that ends. It returns how long that is, bytes.
+func (s *slices) ending(b *[maxPacket]byte, insns uint64, of *notes) int {
+	o := &s.end
+	n := o.number(b, insns)
+	b[(o.n-4)&(maxOpening-1)] = byte(n - o.n + 3)
+	binary.LittleEndian.PutUint64(b[n:], of[0])
+	binary.LittleEndian.PutUint64(b[n+8:], of[1])
+	n += notesBytes
+	b[1], b[o.event&(maxOpening-1)] = byte(n-2), byte(n-o.event-1)
+	return n
 }
 
-// long writes the length of what lies behind a place there.
-func (w *writer) long(at int) {
-	n := len(w.out) - at - 1
-	if n < 1<<7 {
-		w.out[at] = byte(n)
-		return
-	}
-	body := append([]byte(nil), w.out[at+1:]...)
-	w.out = append(binary.AppendUvarint(w.out[:at], uint64(n)), body...)
-}
-
-// putVarint is binary.PutUvarint, quicker where a number has one or two bytes.
-func putVarint(b []byte, v uint64) int {
+// number begins a packet with o, up to the end of a number, and returns how long that is, bytes.
+func (o *opening) number(b *[maxPacket]byte, v uint64) int {
+	binary.LittleEndian.PutUint64(b[0:], binary.LittleEndian.Uint64(o.b[0:]))
+	binary.LittleEndian.PutUint64(b[8:], binary.LittleEndian.Uint64(o.b[8:]))
+	binary.LittleEndian.PutUint64(b[16:], binary.LittleEndian.Uint64(o.b[16:]))
+	binary.LittleEndian.PutUint64(b[24:], binary.LittleEndian.Uint64(o.b[24:]))
+	n := o.n & (maxOpening - 1)
 	switch {
 	case v < 1<<7:
-		b[0] = byte(v)
-		return 1
+		b[n] = byte(v)
+		return n + 1
 	case v < 1<<14:
-		b[1], b[0] = byte(v>>7), byte(v)|1<<7
-		return 2
+		b[n], b[n+1] = byte(v)|1<<7, byte(v>>7)
+		return n + 2
 	}
-	return binary.PutUvarint(b, v)
+	return n + binary.PutUvarint(b[n:], v)
 }
 
 // sliceBegins writes that a call begins. name is the number of its name.
@@ -141,50 +138,43 @@ func (w *writer) sliceBegins(s *slices, time, name uint64) {
 	if time != s.time {
 		s.goesTo(time)
 	}
-	packet, b := w.open(&s.begin)
-	w.shut(packet, &s.begin, putVarint(b, name))
+	b := (*[maxPacket]byte)(w.room(maxPacket))
+	w.wrote(s.beginning(b, name))
 }
 
 // sliceEnds writes that a call ends.
-func (w *writer) sliceEnds(s *slices, time uint64, c *calls.Call) {
+func (w *writer) sliceEnds(s *slices, time, insns uint64, verdict decoder.Verdict, ended calls.Way) {
 	if time != s.time {
 		s.goesTo(time)
 	}
-	o := &s.end
-	packet, b := w.open(o)
-	n := putVarint(b, c.Insns)
-	w.out[:packet+o.n][packet+o.note] = byte(o.n - o.note - 1 + n)
-	n += copy(b[n:], w.notes[c.Verdict][c.Ended])
-	w.shut(packet, o, n)
+	b := (*[maxPacket]byte)(w.room(maxPacket))
+	w.wrote(s.ending(b, insns, &w.notes[verdict][ended]))
 }
 
-// instructionsNote is the name of a note, and the tag of the number that follows.
-var instructionsNote = append(stringField(nil, annotationName, "instructions"), annotationUint<<3)
-
-// callNotes is the notes at the end of slices: of a verdict, and of how a call ended.
-type callNotes [decoder.Ambiguous + 1][calls.AtEnd + 1][]byte
-
-// newCallNotes returns notes.
-func newCallNotes() *callNotes {
-	var n callNotes
-	var w writer
-	for v := range n {
-		for i := range n[v] {
-			verdict, ended := textNote("verdict", decoder.Verdict(v).String()), textNote("ended", calls.Way(i).String())
-			n[v][i] = w.annotate(w.annotate(nil, &verdict), &ended)
-		}
+// room makes room for n bytes behind w.out, and returns it.
+func (w *writer) room(n int) []byte {
+	at := len(w.out)
+	if cap(w.out)-at < n {
+		w.out = append(make([]byte, 0, max(2*cap(w.out), writeBytes+n)), w.out...)
 	}
-	return &n
+	return w.out[at:cap(w.out)]
+}
+
+// wrote takes n bytes that were written to room.
+func (w *writer) wrote(n int) {
+	if w.out = w.out[:len(w.out)+n]; len(w.out) >= writeBytes {
+		w.flush()
+	}
 }
 
 // nameCache finds numbers of functions' names in the sequence that they were asked for last. Each stream has one, as
 // streams take turns.
-type nameCache []struct{ turn, id uint64 }
+type nameCache []struct{ turn, id uint32 }
 
 // find returns the number of a function's name in s, 0 if it is not here.
 func (n nameCache) find(function int, s *sequence) uint64 {
 	if function < len(n) && n[function].turn == s.turn {
-		return n[function].id
+		return uint64(n[function].id)
 	}
 	return 0
 }
@@ -192,7 +182,7 @@ func (n nameCache) find(function int, s *sequence) uint64 {
 // keep keeps a number.
 func (n *nameCache) keep(function int, s *sequence, id uint64) {
 	for len(*n) <= function {
-		*n = append(*n, struct{ turn, id uint64 }{})
+		*n = append(*n, struct{ turn, id uint32 }{})
 	}
-	(*n)[function] = struct{ turn, id uint64 }{s.turn, id}
+	(*n)[function] = struct{ turn, id uint32 }{s.turn, uint32(id)}
 }

@@ -2,7 +2,6 @@ package perfetto
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -10,32 +9,30 @@ import (
 )
 
 // TestSlices would catch packets of calls that differ from those that emit writes for the
-// same event, among them such as are longer than a byte can tell.
+// same event, among them the longest.
 func TestSlices(t *testing.T) {
 	for _, time := range []uint64{0, 1 << 20, 1<<64 - 1} {
-		for _, track := range []uint64{1, firstTask + 7, 1 << 62} {
+		for _, id := range []uint64{1, 300, 1<<32 - 1} {
 			for _, insns := range []uint64{0, 1<<7 - 1, 1 << 7, 1<<14 - 1, 1 << 14, 1<<64 - 1} {
 				fast, slow := writer{notes: newCallNotes()}, writer{}
-				s := sequence{id: track, names: map[string]uint64{"f": 300}}
-				parts := newSlices(&s, track)
+				s := sequence{id: id, track: firstTask + id, names: map[string]uint64{"f": 300}}
+				parts := newSlices(&s)
 				parts.goesTo(time ^ 1) // the time before has mostly as many bytes
-				c := &calls.Call{Insns: insns, Verdict: decoder.Unconfirmed, Ended: calls.AtEnd}
 				fast.sliceBegins(&parts, time, 300)
-				fast.sliceEnds(&parts, time, c)
-				slow.emit(&s, &trackEvent{kind: sliceBegin, time: time, name: "f", track: track})
-				slow.emit(&s, &trackEvent{kind: sliceEnd, time: time, track: track, notes: []note{
-					{name: "instructions", n: insns}, textNote("verdict", "unconfirmed"), textNote("ended", "end of trace"),
-				}})
+				slow.emit(&s, &trackEvent{kind: sliceBegin, time: time, name: "f", track: s.track})
+				for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
+					for how := calls.InProgress; how <= calls.AtEnd; how++ {
+						fast.sliceEnds(&parts, time, insns, v, how)
+						slow.emit(&s, &trackEvent{kind: sliceEnd, time: time, track: s.track, notes: []note{
+							{name: "instructions", n: insns}, textNote("verdict", v.String()), textNote("ended", how.String()),
+						}})
+					}
+				}
 				if !bytes.Equal(fast.out, slow.out) {
-					t.Errorf("time %d, track %d, %d instructions:\n%x, want\n%x", time, track, insns, fast.out, slow.out)
+					t.Errorf("time %d, sequence %d, %d instructions:\n%x, want\n%x", time, id, insns, fast.out, slow.out)
 				}
 			}
 		}
-	}
-	long := writer{out: []byte{0}}
-	long.out = append(long.out, strings.Repeat("x", 128)...)
-	if long.long(0); !bytes.HasPrefix(long.out, []byte{0x80, 1, 'x'}) || len(long.out) != 130 {
-		t.Errorf("128 bytes begin with %x, %d in all", long.out[:3], len(long.out))
 	}
 }
 
@@ -44,7 +41,7 @@ func TestSlices(t *testing.T) {
 func TestNameCache(t *testing.T) {
 	var w writer
 	var n nameCache
-	a, b := w.begin(), w.begin()
+	a, b := w.begin(0), w.begin(firstTask)
 	if id := n.find(3, a); id != 0 {
 		t.Errorf("before anything was kept: %d", id)
 	}

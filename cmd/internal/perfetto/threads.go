@@ -3,6 +3,7 @@ package perfetto
 import (
 	"fmt"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -18,33 +19,39 @@ func (k *Sink) thread(c *calls.Call) *thread {
 	if k.o.Depth > 0 && c.Depth >= k.o.Depth || k.o.Wants != nil && !k.o.Wants(c) {
 		return nil
 	}
-	if t := k.recent[c.Stream.Index]; t != nil && t.key.tid == c.TID {
+	return k.threadOf(c.Stream, c.TID, c.Comm)
+}
+
+// threadOf returns a thread that runs on a stream.
+func (k *Sink) threadOf(st *decoder.Stream, tid int32, comm string) *thread {
+	if t := k.recent[st.Index]; t != nil && t.key.tid == tid {
 		return t // of those that are not known each stream has its own
 	}
-	key := threadKey{c.TID, -1}
-	if c.TID <= 0 {
-		key.stream = c.Stream.Index
+	key := threadKey{tid, -1}
+	if tid <= 0 {
+		key.stream = st.Index
 	}
 	t := k.threads[key]
 	if t == nil {
-		t = k.newThread(key, c)
+		t = k.newThread(key, st, comm)
 	}
-	k.recent[c.Stream.Index] = t
+	k.recent[st.Index] = t
 	return t
 }
 
-// newThread makes the thread whose first call is c, and describes its track.
-func (k *Sink) newThread(key threadKey, c *calls.Call) *thread {
+// newThread makes a thread, which was first seen on a stream and had a name then, and describes its track.
+func (k *Sink) newThread(key threadKey, st *decoder.Stream, comm string) *thread {
 	t := &thread{key: key}
 	k.threads[key] = t
-	name := taskName(c.TID, c.Comm)
-	if c.TID <= 0 {
-		name = fmt.Sprintf("%s, %s", c.Stream.Name, map[bool]string{true: "idle", false: "thread not known"}[c.TID == 0])
+	name := taskName(key.tid, comm)
+	if key.tid <= 0 {
+		name = fmt.Sprintf("%s, %s", st.Name, map[bool]string{true: "idle", false: "thread not known"}[key.tid == 0])
 	}
-	t.seq, t.track = k.w.begin(), firstTask+k.tracks
+	t.track = firstTask + k.tracks
+	t.seq = k.w.begin(t.track)
 	k.tracks++
 	k.w.describe(t.seq, t.track, allThreads, name, "")
-	t.slices = newSlices(t.seq, t.track)
+	t.slices = newSlices(t.seq)
 	return t
 }
 
@@ -87,12 +94,16 @@ func (k *Sink) shows(t *thread, c *calls.Call) {
 		k.w.sliceBegins(&t.slices, t.at, id)
 		return
 	}
-	name := c.Sym
-	if name == "" {
-		name = fmt.Sprintf("%#x", c.Addr)
+	k.names(t, named, c.Function, c.Sym, c.Addr)
+}
+
+// names writes the beginning of a call of a function, which the sequence of t may have no number for.
+func (k *Sink) names(t *thread, named *nameCache, function int, sym string, addr uint64) {
+	if sym == "" {
+		sym = fmt.Sprintf("%#x", addr)
 	}
-	k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: name, track: t.track})
-	named.keep(c.Function, t.seq, t.seq.names[name])
+	k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: sym, track: t.track})
+	named.keep(function, t.seq, t.seq.names[sym])
 }
 
 // ends takes a call that ends.
@@ -112,7 +123,7 @@ func (k *Sink) ends(c *calls.Call) {
 		}
 	}
 	t.at = max(t.at, now)
-	k.w.sliceEnds(&t.slices, t.at, c)
+	k.w.sliceEnds(&t.slices, t.at, c.Insns, c.Verdict, c.Ended)
 }
 
 // Close ends what is open, and writes the changes to the code.
