@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -24,6 +25,7 @@ type packetTwin struct {
 	agreed int      // instructions of path
 	lost   bool     // path ends at an address where no code is known, and packets may tell anything behind it
 	until  int      // the mark before which path ends, as packets were lost there; or how many there are
+	holds  bool     // the trace unit is known to hold targets back
 	left   int      // how many more instructions may be gone along
 	seen   map[[4]int]bool
 }
@@ -63,6 +65,13 @@ func packetsOf(st *stream.Stream) *packetTwin {
 	return x
 }
 
+// simPackets is packetsOf of a stream that r's machine traced.
+func simPackets(r *sim.Run, st *stream.Stream) *packetTwin {
+	x := packetsOf(st)
+	x.holds = !r.Config.NoDefer
+	return x
+}
+
 // where is a place in a path: of the packets, how many outcomes and marks are used up there.
 type where struct {
 	at, outs, marks int
@@ -79,7 +88,8 @@ const targetsBehind = 4
 // follow goes along path, which begins at the event at off, and returns of how many of its
 // instructions the packets up to a stated address agree. More is known of the stack if a sync
 // point begins it. gap ends it, nil if none does. Where that is a target without code, the packets do not
-// tell more than that the flow went there. Where packets were lost, they tell no more than those before.
+// tell more than that the flow went there. If the unit holds targets back, outcomes may be left there. Where
+// packets were lost, they tell no more than those before.
 func (x *packetTwin) follow(path []uint64, off int64, gap *event.Gap, reads func(k int, next uint64) []isa.Insn) int {
 	x.lost, x.until = false, len(x.marks)
 	switch {
@@ -132,7 +142,14 @@ func (x *packetTwin) walk(w where) {
 		ways := x.step(w)
 		for i := range ways {
 			y := &ways[i]
-			if y.marks == w.marks || y.outs != x.marks[y.marks-1].behind {
+			if y.marks == w.marks {
+				continue
+			}
+			lost := x.lost && y.at == len(x.path)-1
+			if y.outs != x.marks[y.marks-1].behind {
+				if lost && x.holds { // what is left may belong to the code there
+					x.agreed = y.at
+				}
 				continue
 			}
 			last := &x.marks[y.marks-1]
@@ -143,7 +160,7 @@ func (x *packetTwin) walk(w where) {
 				y.targets = [targetsBehind]int{y.at, y.at, y.at, y.at}
 			}
 			x.agreed = max(x.agreed, y.targets[0])
-			if x.lost && y.at == len(x.path)-1 {
+			if lost {
 				x.agreed = y.at
 			}
 		}
@@ -403,16 +420,19 @@ func TestPacketTwinLost(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		lost   bool
+		holds  bool
 		outs   int // before the target
 		stated uint64
 		want   int
 	}{
-		{"stated", true, 0, nowhere, 2},
-		{"another", true, 0, nowhere + 1, 0},
-		{"an outcome left", true, 1, nowhere, 0},
-		{"with code", false, 0, nowhere, 0},
+		{"stated", true, false, 0, nowhere, 2},
+		{"another", true, true, 0, nowhere + 1, 0},
+		{"an outcome left", true, false, 1, nowhere, 0},
+		{"an outcome left by a unit that holds targets back", true, true, 1, nowhere, 2},
+		{"with code", false, true, 0, nowhere, 0},
+		{"with code, an outcome left", false, true, 1, nowhere, 0},
 	} {
-		x := &packetTwin{left: maxSteps, outs: make([]bool, c.outs)}
+		x := &packetTwin{left: maxSteps, outs: make([]bool, c.outs), holds: c.holds}
 		x.marks = []packetMark{
 			{Event: event.Event{Kind: event.Sync, Flags: event.FlagIP, IP: site}},
 			{Event: event.Event{Kind: event.Target, Flags: event.FlagIP, IP: c.stated, Off: 1}, behind: c.outs},

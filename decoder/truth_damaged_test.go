@@ -114,7 +114,7 @@ func (d *damagedTruth) judgeDamaged(t *testing.T, r *sim.Run, own guests.Machine
 			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d: the flow goes on over bad packets at %#x, with no gap\n%s", r.Config.Seed, own, c, at, what))
 		}
 		d.insns += len(r.CPUs[c].Insns)
-		twin.stated = twin.statedBy(packetsOf(s.Streams()[c]))
+		twin.stated = twin.statedBy(simPackets(r, s.Streams()[c]))
 		if msg := d.judge(w, twin, got[c], c); msg != "" {
 			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d (%v, work %b): %s\n%s", r.Config.Seed, own, c, r.Config.Timing, r.Config.Work, msg, what))
 		}
@@ -157,7 +157,7 @@ func (d *damagedTruth) decode(t *testing.T, seed uint64) {
 		return
 	}
 	guest := drawn(seed + 1000)
-	guest.Timing, guest.MTCFreq, guest.NoRetComp, guest.OVF = host.Timing, host.MTCFreq, host.NoRetComp, host.OVF
+	guest.Timing, guest.MTCFreq, guest.NoRetComp, guest.NoDefer, guest.OVF = host.Timing, host.MTCFreq, host.NoRetComp, host.NoDefer, host.OVF
 	h, g := sim.SimulateGuest(host, guest)
 	what := spoilRun(r, 1+r.IntN(3), h, g)
 	d.judgeDamaged(t, h, guests.Host, true, what)

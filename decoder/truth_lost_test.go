@@ -383,7 +383,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 					continue
 				}
 			}
-			if (cause == byInputs || w.built && !twin.statedAt(got, i)) && trouble == "" {
+			if (cause == byInputs || !twin.statedAt(got, i)) && trouble == "" {
 				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d: %s;", i, x.ip, x.v, x.off, k, len(want), why)
 				for j := max(0, k-3); j < min(len(want), k+5); j++ {
 					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
@@ -518,6 +518,7 @@ func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
 	c.hidden += len(w.hidden)
 	for i := range r.CPUs {
 		c.insns += len(r.CPUs[i].Insns)
+		twin.stated = twin.statedBy(simPackets(r, s.Streams()[i]))
 		if msg := c.judge(w, twin, got[i], i); msg != "" {
 			trouble = append(trouble, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", r.Config.Seed, i, r.Config.Timing, r.Config.Work, msg))
 		}
@@ -542,7 +543,7 @@ func shortTable(list *[numShortages]shortTally) string {
 // that it was changed without a record. It would also catch such a break that
 // is not reported. The simulated machine's runs have changes without a record,
 // records that were lost, and times that are off. A claim may be wrong only
-// where nothing shows the change.
+// where nothing shows the change, and the packets agree with it (packetTwin).
 func TestTruthShort(t *testing.T) {
 	first, n := seeds(t, 24, 180)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
@@ -580,9 +581,10 @@ func TestTruthShort(t *testing.T) {
 // taken for the next one's (seed 140140): that was the test's mistake, which blamed another change.
 // Two records of one change were taken for one, with records lost in between (seed 141873).
 // A change without a record led the flow to believe that other changes were made, and it went on
-// to believe that behind contradictions (seed 4600).
+// to believe that behind contradictions (seed 4600). A target that came late counted among those over which
+// doubt goes back (seed 2646). The twin of packets did not know what a unit does that holds targets back (seed 2606).
 func TestTruthShortHistory(t *testing.T) {
-	for _, seed := range keptRuns(t, []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166, 34, 50564, 51260, 120800, 140140, 141873, 4600}) {
+	for _, seed := range keptRuns(t, []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166, 34, 50564, 51260, 120800, 140140, 141873, 4600, 2646, 2606}) {
 		cfg, _ := drawShort(seed)
 		var c shortTally
 		for _, m := range c.score(t, sim.Simulate(cfg)) {

@@ -256,7 +256,7 @@ func truthVmlinux(t *testing.T, first, n uint64, lies int) {
 		for c := range r.CPUs {
 			p.insns += len(r.CPUs[c].Insns)
 			if lies > 0 {
-				twin.stated = twin.statedBy(packetsOf(s.Streams()[c]))
+				twin.stated = twin.statedBy(simPackets(r, s.Streams()[c]))
 			}
 			if msg := p.judge(w, twin, got[c], c); msg != "" {
 				told = append(told, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", seed, c, r.Config.Timing, r.Config.Work, msg))

@@ -506,7 +506,8 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 	if t.either {
 		r.flags |= either
 	}
-	if t.n > 0 && b.lead&spends == 0 {
+	e := x.events.at(t.q)
+	if b.lead&spends == 0 && (t.n > 0 || e != nil && e.Kind == event.Outcomes) {
 		r.flags |= ahead
 	}
 	if t.unsure() || t.gapBefore || (t.vague && b.Space != 0) {
@@ -515,7 +516,7 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 	if x.window.several() && r.Verdict == Certain {
 		r.Verdict = Trace
 	}
-	if e := x.events.at(t.q); t.n == 0 && e != nil {
+	if t.n == 0 && e != nil {
 		x.out.stampUntil(t, e)
 	}
 	x.out.addRange(t, r)

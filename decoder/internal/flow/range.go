@@ -48,8 +48,8 @@ type rangeFlags uint8
 
 const (
 	either rangeFlags = 1 << iota // see Range.Either
-	// When its last instruction was executed, outcomes of what came later were in hand, or it was a
-	// guess that was refuted. What fast knows it sets only where the trace states the target.
+	// When its last instruction was executed, outcomes of what came later were in hand or told next, or
+	// it was a guess that was refuted. What fast knows it sets only where the trace states the target.
 	ahead
 	detour // see IsDetour
 )

@@ -126,6 +126,8 @@ func TestDoubtGoesBack(t *testing.T) {
 		{"over stated targets", "10 10 10 10? 10? 10? gap:mismatch", append(append([]event.Event{syncAt(0x1010)}, six...), stop)},
 		{"over a return, which may not have been stated", "40 10 10 10 10? 10? 10? 50? 42? 43? gap:mismatch",
 			append(append([]event.Event{syncAt(0x1040)}, six...), to(0x1050), bits("t"), event.Event{Kind: event.Status, Flags: event.FlagIP, IP: 0x1044}, stop)},
+		{"over stated targets, of which the one that came late is none", "10 10 10 10? 10? 10? 10? 30? 32? 33? gap:mismatch",
+			append(append([]event.Event{syncAt(0x1010)}, six...), bits("n"), to(0x1030), event.Event{Kind: event.Status, Flags: event.FlagIP, IP: 0x1034}, stop)},
 		{"a call that did not return", "40 10 10 10 10? 10? 10? gap:mismatch", append(append([]event.Event{syncAt(0x1040)}, six...), to(0x1010), stop)},
 	} {
 		got := walk(t, confirmText(), c.evs...)
