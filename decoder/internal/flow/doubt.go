@@ -9,7 +9,7 @@ package flow
 //
 // A target at which a flow still has outcomes in hand does not count. A flow that went
 // astray and used too few of them has those in hand at each target that it passes. Nor does one that
-// several cuts came to which were all refuted: each of them went on from what led to them.
+// several cuts came to which were all refuted: each of them went on from what led to them (nothingSure).
 //
 // Where bytes are no packet the trace is damaged, and packets just before may be other ones
 // than were sent: a few bytes are read wrongly until some are none. Doubt goes back over these.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // search follows every way on from the contested site at which w.t stands,
@@ -90,12 +91,15 @@ func (w *Walker) refute(t *thread, why event.Reason) {
 
 // nothingSure makes a guess of all that t, the last thread, has executed since the window
 // opened, and of what it learned from that. All ways on were wrong, so what led to the window may be
-// as well: doubt goes back from there, and targets met since do not count (doubt.go).
+// as well: doubt goes back from there, and targets met since do not count (doubt.go). They do where each
+// branch spends an outcome, since none can be left at a target then.
 func (w *window) nothingSure(t *thread) {
 	for n := t.tail; n != nil; n = n.parent {
 		for i := range n.out.Ranges {
 			n.out.Ranges[i].Verdict = Ambiguous
-			n.out.Ranges[i].flags |= ahead
+			if !w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+				n.out.Ranges[i].flags |= ahead
+			}
 		}
 		for i := range n.out.Notes {
 			if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
 
 // confirmText is code for the tests of what confirms a flow.
@@ -141,18 +143,39 @@ func TestDoubtGoesBack(t *testing.T) {
 }
 
 // TestDoubtBeforeWindow would catch flow that stays certain though it led to cuts which were all refuted,
-// because these came to stated targets on their way.
+// because these came to stated targets on their way. It would also catch doubt that goes as far where each
+// branch spends an outcome.
 func TestDoubtBeforeWindow(t *testing.T) {
 	text := confirmText()
 	text.pokes = []testPoke{{addr: 0x1008, old: "\xeb\x06", new: "\xeb\x26", time: 100}} // jmp 10; jmp 30
 	copy(text.bytes[0x30:], "\xff\xe0")                                                  // jmp *%rax
-	evs := []event.Event{at(10, 10, syncAt(0x1000)), at(10, 200, bits("tt"))}
-	for range 6 {
-		evs = append(evs, at(10, 200, to(0x1010)))
-	}
-	const want = "0? 4? 8? 10? 10? 10? 10? 10? 10? gap:mismatch"
-	if got := walk(t, text, append(evs, at(10, 200, impossible(0x106f)))...); !strings.HasPrefix(got, want) {
-		t.Errorf("\n got %s\nwant %s", got, want)
+	for name, c := range map[string]struct {
+		rules isa.Rules
+		want  string
+	}{
+		"some branches": {testWalker(text).exec.cfg.Rules, "0? 4? 8? 10? 10? 10? 10? 10? 10? gap:mismatch"},
+		"each branch":   {armRules, "0 4 8? 10? 10? 10? 10? 10? 10? gap:mismatch"},
+	} {
+		each := c.rules.Waypoints.Has(isa.JumpInd)
+		evs := events{at(10, 10, syncAt(0x1000)), at(10, 200, bits("tt"))}
+		if each {
+			evs = append(evs, at(10, 200, bits("t")))
+		}
+		for range 6 {
+			if each {
+				evs = append(evs, at(10, 200, bits("t")))
+			}
+			evs = append(evs, at(10, 200, to(0x1010)))
+		}
+		evs = append(evs, at(10, 200, impossible(0x106f)))
+		var p prints
+		w := NewWalker(text, NewCache(), Config{ISA: x86.Decoder{}, Rules: c.rules, Mode: isa.Mode64})
+		if err := w.Run(&evs, &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.String(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s spends an outcome:\n got %s\nwant %s", name, got, c.want)
+		}
 	}
 }
 
