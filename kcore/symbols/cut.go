@@ -14,14 +14,18 @@ import (
 // and is none itself: what stood there was left out. No symbol of the kernel has it.
 const ends = "-"
 
-// asked is which names were asked for.
+// asked is which names were asked for since Watch.
 type asked struct {
 	mu    sync.Mutex
 	names map[string]bool
 }
 
-// note keeps a name in mind.
-func (a *asked) note(name string) {
+// note keeps a name in mind, if somebody watches.
+func (k *Kallsyms) note(name string) {
+	if k.watch == nil {
+		return
+	}
+	a := &k.asked
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.names == nil {
@@ -31,11 +35,11 @@ func (a *asked) note(name string) {
 }
 
 // Watch has each address that a Table made of k from now on is asked for given to f, from
-// any goroutine.
+// any goroutine. It comes before Cut.
 func (k *Kallsyms) Watch(f func(addr uint64)) { k.watch = f }
 
-// Cut returns lines of the copy of /proc/kallsyms: of the symbols for which needs returns
-// true, given their first and last address, and those that were asked for by name. Where
+// Cut returns lines of the copy of /proc/kallsyms, of the symbols for which needs returns
+// true, given their first and last address, and of those asked for by name since Watch. Where
 // the symbol behind one is left out, a line without a name says where the one before it
 // ends. What remains has names as before, everything else has none.
 func (s *Table) Cut(needs func(addr, last uint64) bool) string {

@@ -15,6 +15,7 @@ func TestCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.Watch(func(uint64) {})
 	whole := New(k, mods, nil)
 	var addrs []uint64
 	for _, base := range []uint64{0xffffffff81000000, 0xffffffff81001000, 0xffffffffc0000000, 0xffffffffc0005000} {

@@ -97,7 +97,7 @@ const unindexed = 16
 
 // Addr returns the address of the kernel's own symbol of that name.
 func (k *Kallsyms) Addr(name string) (uint64, bool) {
-	k.asked.note(name)
+	k.note(name)
 	if k.few.Load() < unindexed {
 		k.few.Add(1)
 		for i := range k.syms {

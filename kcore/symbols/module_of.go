@@ -16,7 +16,7 @@ func (s *Table) Address(name string) (addr uint64, ok bool) {
 	if s.names == nil {
 		return 0, false
 	}
-	s.names.asked.note(name)
+	s.names.note(name)
 	for i := range s.names.Len() {
 		if s.names.name(i) == name && s.names.module(i) == "" {
 			return s.names.syms[i].addr, true

@@ -326,7 +326,7 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	var found Symbol
 	ok := false
 	if s.names != nil {
-		s.names.asked.note(name)
+		s.names.note(name)
 	}
 	for i := range s.names.Len() {
 		if int(s.names.syms[i].length) != len(name) || s.names.name(i) != name {
@@ -352,7 +352,7 @@ func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 	lines := s.byAddr()
 	for i := range lines {
 		if name := s.names.name(int(lines[i].line)); is(name) {
-			s.names.asked.note(name)
+			s.names.note(name)
 			if n := len(list); n == cap(list) && n >= manyNamed {
 				list = slices.Grow(list, len(lines)-i) // it seems to be most of them
 			}

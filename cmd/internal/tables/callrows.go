@@ -125,13 +125,17 @@ func (g *rowGroup) takes(of *calls.Tree, rows *calls.Rows) {
 	first, end := g.rows, g.rows+rows.N
 	functions, ways := x.keys[keyFunction].ids[first:end], x.keys[keyWay].ids[first:end]
 	functions = functions[:len(ways)]
+	last, latest := rows.Ran[0], uint64(0) // latest: bits of all upper bounds
+	x.comesFrom(first, last.Stream, last.TID, last.Comm)
 	for i := range ways {
 		if i >= maxWaiting {
 			break // there are no more: so what follows needs no checks
 		}
-		if ran := rows.Ran[i]; i == 0 || ran != rows.Ran[i-1] {
+		if ran := rows.Ran[i]; ran != last {
 			x.comesFrom(first+i, ran.Stream, ran.TID, ran.Comm)
+			last = ran
 		}
+		latest |= rows.BeginMax[i] | rows.EndMax[i]
 		f := uint32(0)
 		if n := int(rows.Function[i]); n < len(x.functions) {
 			f = x.functions[n]
@@ -145,7 +149,7 @@ func (g *rowGroup) takes(of *calls.Tree, rows *calls.Rows) {
 		}
 		functions[i], ways[i] = uint16(f-1), uint16(*way-1)
 	}
-	for i := range ways {
+	for i := 0; latest > math.MaxInt64 && i < rows.N; i++ {
 		rows.BeginMax[i], rows.EndMax[i] = min(rows.BeginMax[i], math.MaxInt64), min(rows.EndMax[i], math.MaxInt64)
 	}
 	raw := [...][]uint64{rows.Begin[:], rows.BeginMax[:], rows.End[:], rows.EndMax[:], rows.From[:], rows.Depth[:], rows.Total[:], rows.Own[:], rows.Insns[:], rows.Self[:]}

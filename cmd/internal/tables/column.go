@@ -233,9 +233,10 @@ func (c *column) keyed(b []byte, scratch []uint16, from, to int) ([]byte, []uint
 	b, room := packable(b, rows, 1)
 	room = room[:len(ids)]
 	for i, id := range ids {
-		if room[i] = small[byte(id)]; id >= uint16(len(small)) {
-			room[i] = byte(c.lut[id])
-		}
+		room[i] = small[byte(id)]
+	}
+	for i := 0; len(c.lut) > len(small) && i < len(ids); i++ {
+		room[i] = byte(c.lut[ids[i]])
 	}
 	return b, scratch
 }
@@ -265,6 +266,12 @@ func packed(b []byte, ids []uint16, width int) []byte {
 	b, to := packable(b, len(ids), width)
 	if width == 1 {
 		to = to[:len(ids)]
+		for len(ids) >= 8 && len(to) >= 8 {
+			x := (*[8]uint16)(ids)
+			binary.LittleEndian.PutUint64(to, uint64(x[0])|uint64(x[1])<<8|uint64(x[2])<<16|uint64(x[3])<<24|
+				uint64(x[4])<<32|uint64(x[5])<<40|uint64(x[6])<<48|uint64(x[7])<<56) // none is above 255
+			ids, to = ids[8:], to[8:]
+		}
 		for i, id := range ids {
 			to[i] = byte(id)
 		}

@@ -59,6 +59,9 @@ const rowsPerGroup = 64 << 10
 // one block of zstd, 128 KiB. Such a page is packed where it lies.
 const rowsPerPage = rowsPerGroup - 256
 
+// symbolsName is the column of symbols with their names.
+const symbolsName = 2
+
 // maxEmpty is how many row groups of a table are kept to be filled again.
 const maxEmpty = 1
 
@@ -167,6 +170,9 @@ func (p *parquet) newGroup(table int) *rowGroup {
 	g := &rowGroup{table: table, most: rowsPerGroup, columns: make([]column, len(Tables[table].Columns))}
 	for i := range g.columns {
 		g.columns[i].begin(Tables[table].Columns[i].Kind)
+	}
+	if table == tableSymbols {
+		g.columns[symbolsName].byText = make(map[string]uint32, rowsPerGroup) // nearly all differ
 	}
 	if table == tableCalls {
 		g.calls, g.most = newCallRows(g.columns), callsPerGroup
