@@ -38,8 +38,8 @@ func (k *Kallsyms) note(name string) {
 // any goroutine. It comes before Cut.
 func (k *Kallsyms) Watch(f func(addr uint64)) { k.watch = f }
 
-// Cut returns lines of the copy of /proc/kallsyms, of the symbols for which needs returns
-// true, given their first and last address, and of those asked for by name since Watch. Where
+// Cut returns lines of the copy of /proc/kallsyms: of the symbols for which needs returns
+// true, given their first and last address. Those asked for by name since Watch are among them. Where
 // the symbol behind one is left out, a line without a name says where the one before it
 // ends. What remains has names as before, everything else has none.
 func (s *Table) Cut(needs func(addr, last uint64) bool) string {
