@@ -113,6 +113,17 @@ func executes(s *decoder.Session, only []int) bool {
 	return false
 }
 
+// noFlow says that none of the streams says what a CPU executes, if so, and what prints what they
+// do say: the call begins with verb.
+func (u *ui) noFlow(s *decoder.Session, only []int, verb string) bool {
+	if len(s.Streams()) == 0 || executes(s, only) {
+		return false
+	}
+	u.say("the trace of %s does not say which instructions were executed", filter.Names(s, only))
+	u.hint("%s--level element prints what it says", verb)
+	return true
+}
+
 // noEvents says what is not known about raw trace without the events of its
 // recording.
 func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {

@@ -47,7 +47,9 @@ func (a *app) host() *host.Host {
 		},
 		Deliver: p.Deliver, Share: p.Share,
 		Nothing: func(s *decoder.Session, f *host.Filter, what string) {
-			a.ui.noRows(s, f.Query.Streams, what, f.Options.From, f.Options.Until, f.Given)
+			if !a.ui.noFlow(s, f.Query.Streams, "flow ") && f.Given != "" {
+				a.ui.noRows(s, f.Query.Streams, what, f.Options.From, f.Options.Until, f.Given)
+			}
 		},
 	}
 }

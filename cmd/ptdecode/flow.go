@@ -183,10 +183,8 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	if opts.From != 0 || opts.Until != 0 {
 		a.ui.untimed(s, q.Streams)
 	}
-	if f := opts.Format; !f.NoRows && !f.InPlace && opts.Level != rows.LevelElement && !executes(s, q.Streams) {
-		a.ui.say("the trace of %s does not say which instructions were executed", filter.Names(s, q.Streams))
-		a.ui.hint("--level element prints what it says")
-	} else if none {
+	f := opts.Format
+	if says := f.NoRows || f.InPlace || opts.Level == rows.LevelElement; (says || !a.ui.noFlow(s, q.Streams, "")) && none {
 		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
 	}
 	if !none {
@@ -288,6 +286,8 @@ func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
 		return usagef("--first %d: need 1 or more", o.filter.First)
 	case first && o.last > 0:
 		return usagef("--first %d: --last does not go with it", o.filter.First)
+	case len(o.filter.Transfers) > 0 && p.Level != rows.LevelBranch && p.Level != rows.LevelCall:
+		return usagef("--flags %s is of branches: it goes with --level branch and call", strings.Join(o.filter.Transfers, ","))
 	case o.filter.Depth != "" && p.Level != rows.LevelCall:
 		return usagef("--depth %s is of calls: it goes with --level call", o.filter.Depth)
 	case o.filter.Depth != "" && p.Backward():

@@ -62,7 +62,7 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	if err := a.tell(j, asJSON); err != nil {
 		return err
 	}
-	if filters := flowFilters(c); j.Instructions == 0 && filters != "" {
+	if filters := flowFilters(c); !a.ui.noFlow(s, only.Streams, "flow ") && j.Instructions == 0 && filters != "" {
 		a.ui.noRows(s, only.Streams, "nothing of the flow", only.From, only.Until, filters)
 	}
 	return a.whole(s, j.Gaps)

@@ -102,6 +102,8 @@ func (c *Crossings) misses(x *shown, g *event.Gap) {
 type Crossings struct {
 	Session *decoder.Session // whose flow it is; must be set
 	Named   []int            // pokes of which it also says which threads came by
+	From    uint64           // what ran before does not count, ns
+	Until   uint64           // what ran later does not count, ns; 0: to the end
 	Gaps    uint64           // stretches that could not be followed, in which more may lie
 	Shown   []shown          // by stream: what its trace tells of
 
@@ -219,7 +221,7 @@ func (c *Crossings) Between(b *decoder.Batch) {
 			c.Gaps++
 			c.misses(x, &n.Gap)
 		case decoder.NoteTrap:
-			if n.Poke >= 0 {
+			if n.Poke >= 0 && c.within(n.Event.Time) {
 				c.seen.of(b.Stream, n.Poke, sideTraps).add(Sighting{n.Event.Time, n.Verdict})
 				if p := c.threadAt(b.Stream, n.Poke, n.Event.Time); p != nil {
 					p.Traps++
@@ -227,6 +229,11 @@ func (c *Crossings) Between(b *decoder.Batch) {
 			}
 		}
 	}
+}
+
+// within reports whether what ran at t may have run in the time that counts.
+func (c *Crossings) within(t event.Time) bool {
+	return t.Hi >= c.From && (c.Until == 0 || t.Lo <= c.Until)
 }
 
 // passed counts the ranges at the beginning of list that execute no side of a poke, as far as that is
@@ -252,6 +259,9 @@ func (c *Crossings) executed(b *decoder.Batch, r *decoder.BatchRange, hits []hit
 			continue
 		}
 		x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
+		if !c.within(x.Time) {
+			continue
+		}
 		if r.Either() {
 			x.Verdict = decoder.Ambiguous
 		}

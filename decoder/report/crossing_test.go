@@ -193,6 +193,53 @@ func kernelSession(t *testing.T, name string) *decoder.Session {
 	return s
 }
 
+// TestCrossingsWithin would catch executions and traps outside of the time asked for that count:
+// what parts of a recording tell would then depend on where it was cut.
+func TestCrossingsWithin(t *testing.T) {
+	cut, less := 0, 0
+	for seed := range uint64(testsize.Of(t, 20, 100)) {
+		s := simSession(t, sim.Simulate(sim.Draw(seed)))
+		whole, _, err := (&Crossings{Session: s}).Decode(context.Background(), decoder.Query{Jobs: 1})
+		if err != nil || s.Text().Journal().Len() == 0 {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		mid := s.Text().Poke(s.Text().Journal().Len() / 2).Time
+		for _, c := range []Crossings{{Session: s, From: mid}, {Session: s, Until: mid}} {
+			list, _, err := c.Decode(context.Background(), decoder.Query{Jobs: 1})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			in := func(t event.Time) bool { return t.Hi >= c.From && (c.Until == 0 || t.Lo <= c.Until) }
+			for k, all := range whole {
+				for _, w := range all {
+					var got Crossing
+					for _, x := range list[k] {
+						if x.Stream == w.Stream {
+							got = x
+						}
+					}
+					for i, side := range []Sightings{w.Old, w.Traps, w.New} {
+						few := []Sightings{got.Old, got.Traps, got.New}[i]
+						if few.N > 0 && (!in(few.First.Time) || !in(few.Last.Time)) {
+							t.Errorf("seed %d, poke %d, side %d: from %v to %v, asked for %d to %d", seed, k, i, few.First.Time, few.Last.Time, c.From, c.Until)
+						}
+						if in(side.First.Time) && in(side.Last.Time) && few != side {
+							t.Errorf("seed %d, poke %d, side %d: %v, want %v", seed, k, i, few, side)
+						}
+						cut++
+						if few.N < side.N {
+							less++
+						}
+					}
+				}
+			}
+		}
+	}
+	if less == 0 || less == cut {
+		t.Errorf("%d of %d sides have less in part of the time", less, cut)
+	}
+}
+
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {

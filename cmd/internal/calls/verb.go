@@ -27,6 +27,7 @@ type options struct {
 	width   int // columns; 0: any
 	by      string
 	splitAt int
+	splits  bool // --split-at was given
 	sort    string
 	rec     string // what to type after flow
 	only    string // the function asked for; "": all
@@ -96,7 +97,10 @@ lists single calls, with what to type to see what ran in each.`,
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
 	filters := h.Filters(c)
 	o.share = h.Share(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, both(c, args)) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		o.splits = c.Flags().Changed("split-at")
+		return o.run(c.Context(), h, filters, both(c, args))
+	}
 	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -150,6 +154,8 @@ func (o *options) check() error {
 		return wrong("--first %d: need 0 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
+	case o.splits && o.splitAt < 0:
+		return wrong("--split-at %d: changes count from 0", o.splitAt)
 	}
 	return nil
 }
@@ -192,11 +198,14 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	switch {
 	case len(t.groups) > 0:
 	case o.only != "" && !t.known():
+		if strings.ContainsAny(o.only, "*?[") {
+			return wrong("%s: FUNC is one function; --sym '%[1]s' takes all that are called so", o.only)
+		}
 		functions, _, _ := decoder.NamesIn(s)
 		return wrong("no function %s is known, and none of that name ran%s", o.only, filter.Nearest(o.only, functions))
 	case o.only != "":
 		h.Say("%s was not called", o.only)
-	case o.filter.Given != "":
+	default:
 		h.Nothing(s, o.filter, "no call")
 	}
 	if err := t.write(h.Out, o.format); err != nil {

@@ -118,7 +118,7 @@ func (m *comparison) function(f function, times bool) {
 			m.add(d, rankChanged, "instructions", na, nb)
 		}
 	}
-	if ta, tb := m.a.times[f], m.b.times[f]; times && m.beyond(ta, tb) {
+	if ta, tb := m.a.times[f], m.b.times[f]; times && max(ta, tb)-min(ta, tb) >= 1 && m.beyond(ta, tb) { // they are sums of shares, in any order
 		m.add(d, rankChanged, "time", uint64(ta), uint64(tb))
 	}
 }

@@ -125,6 +125,23 @@ func TestExpected(t *testing.T) {
 	}
 }
 
+// TestTimesOfSums would catch times that differ only by the order in which shares were summed:
+// then a recording differs from itself.
+func TestTimesOfSums(t *testing.T) {
+	f := function{kernel, "f"}
+	make := func(ns float64) *side {
+		d := &side{functions: map[function]map[uint64]*insn{}, times: map[function]float64{f: ns}}
+		d.insn(place{f, 0}, 2).sure = 1
+		return d
+	}
+	if got := lines(make(3312.1), make(3312.1+1e-9), 0, true); got != nil {
+		t.Errorf("alike: %q", got)
+	}
+	if got, want := lines(make(3312.1), make(3313.1), 0, true), []string{"~ time f"}; !slices.Equal(got, want) {
+		t.Errorf("a nanosecond more: %q, want %q", got, want)
+	}
+}
+
 // TestPoked would catch bytes that a change replaces and that show as a difference, and
 // the code to which they lead that does not. A probe's jump covers several instructions:
 // only the one without the probe ran those.

@@ -192,7 +192,7 @@ func (j *job) together(targets []target) (groups [][]target) {
 // decode decodes what the targets need and writes them.
 func (j *job) decode(ctx context.Context, targets []target) error {
 	q := j.query(targets)
-	all, err := j.sinks(q, targets)
+	all, err := j.sinks(targets)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (j *job) run(ctx context.Context, targets []target) error {
 	}
 	n := &j.counter.Instructions
 	switch {
-	case n.N+n.Ambiguous == 0 && j.filter.Given != "":
+	case n.N+n.Ambiguous == 0:
 		j.host.Nothing(j.session, j.filter, "nothing of the flow")
 	case n.Ambiguous > 0 && j.ambiguous:
 		j.host.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
@@ -278,12 +278,9 @@ type fanOut struct {
 	outs     []*output // by target; nil: the format makes its files
 }
 
-// sinks begins the targets, which get what q asks for.
-func (j *job) sinks(q decoder.Query, targets []target) (*fanOut, error) {
-	o := counts.Options{Bare: true}
-	if q.From < j.filter.Query.From {
-		o.Since = j.filter.Query.From
-	}
+// sinks begins the targets.
+func (j *job) sinks(targets []target) (*fanOut, error) {
+	o := counts.Options{Bare: true, Since: j.filter.Query.From} // parts of a shard may hold what lies before
 	for _, t := range targets {
 		g := t.format.groups
 		o = counts.Options{Since: o.Since, CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}

@@ -42,7 +42,7 @@ func (j *job) wants(c *calls.Call) bool {
 // that by poke, once the flow has ended.
 func (j *job) crossings() func(poke int) []report.Crossing {
 	if j.crossed == nil {
-		j.crossed = &report.Crossings{Session: j.session}
+		j.crossed = &report.Crossings{Session: j.session, From: j.filter.Query.From, Until: j.filter.Query.Until}
 	}
 	return j.crossed.By
 }

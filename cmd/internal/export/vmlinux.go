@@ -4,8 +4,10 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -18,13 +20,26 @@ type vmlinux struct {
 	lines bool // it has DWARF's source lines
 }
 
+// elfIn returns the ELF file that file holds.
+func elfIn(file *os.File) (*elf.File, error) {
+	var magic [4]byte
+	if n, _ := file.ReadAt(magic[:], 0); files.Packing(magic[:n]) != "" {
+		return nil, fmt.Errorf("it is packed: unpack it by %s -d", files.Packing(magic[:n]))
+	}
+	return elf.NewFile(file)
+}
+
 // readVmlinux reads the file at path.
 func readVmlinux(path string) (*vmlinux, error) {
-	f, err := elf.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer file.Close()
+	f, err := elfIn(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: --vmlinux needs an ELF file: %w", path, err)
+	}
 	k := &vmlinux{path: path, segs: segmentsOf(f)}
 	for _, x := range f.Sections {
 		k.lines = k.lines || x.Name == ".debug_line" || x.Name == ".zdebug_line"

@@ -107,11 +107,14 @@ func nearestOf(there map[int64]bool, r stretch) string {
 		list = append(list, n)
 	}
 	slices.SortFunc(list, func(a, b int64) int { return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a, b)) })
+	if len(list) <= 3 {
+		slices.Sort(list)
+	}
 	var near []string
 	for _, n := range list[:min(len(list), 3)] {
 		near = append(near, strconv.FormatInt(n, 10))
 	}
-	if len(list) > len(near) {
+	if len(list) > 3 {
 		return fmt.Sprintf("of %d the nearest are %s", len(list), strings.Join(near, ", "))
 	}
 	return "there is " + strings.Join(near, ", ")

@@ -37,7 +37,8 @@ type Host struct {
 	// before anything is written, with the arguments and what the verb would have delivered.
 	// done is set where a shard is asked for: its part was written, and there is no more to do.
 	Share func(c *cobra.Command) func(s *decoder.Session, q decoder.Query, args []string) (done bool, err error)
-	// Nothing says that the filters left nothing of what, such as "nothing of the flow".
+	// Nothing says why there is nothing of what, such as "nothing of the flow": the filters left none,
+	// or the trace does not say what was executed.
 	Nothing func(s *decoder.Session, f *Filter, what string)
 	// Whole makes the exit code of the gaps met and of damage.
 	Whole func(s *decoder.Session, gaps uint64) error

@@ -79,7 +79,7 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 		return err
 	}
 	n := &counter.Instructions
-	if n.N+n.Ambiguous == 0 && f.Given != "" {
+	if n.N+n.Ambiguous == 0 {
 		h.Nothing(s, f, "nothing of the flow")
 	}
 	if n.Ambiguous > 0 {

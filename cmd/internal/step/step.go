@@ -69,6 +69,9 @@ The exit code is 0, also where there are gaps: they are shown where they lie.`,
 		if x.time != "" && x.poke >= 0 {
 			return usage("--time and --poke both say where to begin: give one of them")
 		}
+		if x.poke < 0 && c.Flags().Changed("poke") {
+			return usage("--poke %d: changes count from 0", x.poke)
+		}
 		s, err := h.Open(args)
 		if err != nil {
 			return err

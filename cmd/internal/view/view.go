@@ -75,6 +75,9 @@ network. --svg draws one change.`,
   ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.poke < 0 && c.Flags().Changed("poke") {
+				return &decoder.CallError{What: fmt.Sprintf("--poke %d: changes count from 0", o.poke)}
+			}
 			call := func(verb string, more ...string) string { return shell.Call(c, args, verb, more) }
 			o.jobs, _ = c.Flags().GetInt("jobs")
 			return h.run(c.Context(), c.OutOrStdout(), args, call, &o)
