@@ -14,7 +14,7 @@ import (
 // newBundleCmd is the verb that makes one self-contained file of a recording.
 func newBundleCmd(a *app) *cobra.Command {
 	return bundle.New(&bundle.Host{
-		Config: a.config, Times: filter.ParseTimes, Say: a.ui.say, Progress: a.ui.progress, Done: a.ui.done, Jobs: func() int { return a.open.jobs },
+		Config: a.config, Times: timesIn, Say: a.ui.say, Progress: a.ui.progress, Done: a.ui.done, Jobs: func() int { return a.open.jobs },
 		Info: func(w io.Writer, c decoder.Config) error {
 			s, err := decoder.Open(c)
 			if err != nil {
@@ -25,4 +25,20 @@ func newBundleCmd(a *app) *cobra.Command {
 			return nil
 		},
 	})
+}
+
+// timesIn reads FROM,TO as --time has it, for the recording that c names.
+func timesIn(c decoder.Config, flag string) (from, until uint64, err error) {
+	if from, until, err = filter.ParseTimes(flag); err == nil {
+		return from, until, nil
+	}
+	s, err := decoder.Open(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.Close()
+	if from, until, err = filter.Times(s, flag); err != nil {
+		return 0, 0, usagef("--time %s", err)
+	}
+	return from, until, nil
 }

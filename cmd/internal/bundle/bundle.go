@@ -20,10 +20,11 @@ import (
 
 // Host is what the verb needs of the command.
 type Host struct {
-	Config   func(args []string) (decoder.Config, error)       // what the flags and arguments name
-	Times    func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
-	Info     func(w io.Writer, c decoder.Config) error         // what info prints
-	Say      func(format string, args ...any)                  // tells something that is no error
+	Config func(args []string) (decoder.Config, error) // what the flags and arguments name
+	// Times reads FROM,TO as of the recording that c names, ns.
+	Times    func(c decoder.Config, flag string) (from, until uint64, err error)
+	Info     func(w io.Writer, c decoder.Config) error // what info prints
+	Say      func(format string, args ...any)          // tells something that is no error
 	Progress func(done, total int64)
 	Done     func() // ends the progress
 	Jobs     func() int
@@ -56,31 +57,31 @@ functions. Samples that nobody reads are left out, as they may hold anything.`,
   ptdecode flow bug.tar.zst
   tar -xOf bug.tar.zst info.txt                     # what it holds`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) (err error) {
+		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}
 			}
-			if o.From, o.Until, err = h.Times(times); err != nil {
-				return &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
-			}
 			o.Jobs, o.Progress = h.Jobs(), h.Progress
-			return h.run(c.Context(), c.OutOrStdout(), args, out, o)
+			return h.run(c.Context(), c.OutOrStdout(), args, out, times, o)
 		},
 	}
 	f := c.Flags()
 	f.StringVarP(&out, "output", "o", "", "write the bundle to `FILE`, which must not exist; - is standard output")
-	f.StringVar(&times, "time", "", "only the trace of the time `FROM,TO`; either may be left out")
+	f.StringVar(&times, "time", "", "only the trace of the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
 	f.BoolVar(&o.Anonymise, "anonymise", false, "replace names of programs, hosts, paths and command lines")
 	return c
 }
 
 // run makes a bundle and writes it to the file out, or to stdout.
-func (h *Host) run(ctx context.Context, stdout io.Writer, args []string, out string, o bundle.Options) error {
+func (h *Host) run(ctx context.Context, stdout io.Writer, args []string, out, times string, o bundle.Options) error {
 	c, err := h.Config(args)
 	if err != nil {
 		return err
 	}
 	if err := free(out); err != nil {
+		return err
+	}
+	if o.From, o.Until, err = h.Times(c, times); err != nil {
 		return err
 	}
 	b, err := bundle.Make(ctx, c, o)

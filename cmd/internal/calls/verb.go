@@ -4,7 +4,6 @@ package calls
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -97,10 +96,7 @@ lists single calls, with what to type to see what ran in each.`,
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
 	filters := h.Filters(c)
 	o.share = h.Share(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		o.splits = c.Flags().Changed("split-at")
-		return o.run(c.Context(), h, filters, both(c, args))
-	}
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c, h, filters, both(c, args)) }
 	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -161,7 +157,8 @@ func (o *options) check() error {
 }
 
 // run is the verb.
-func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.Session) (*host.Filter, error), args []string) error {
+func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Session) (*host.Filter, error), args []string) error {
+	o.splits = c.Flags().Changed("split-at")
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -192,17 +189,13 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	}
 	o.width = h.Columns()
 	t := newTable(s, o)
-	if err := h.Deliver(ctx, s, q, t); err != nil {
+	if err := h.Deliver(c.Context(), s, q, t); err != nil {
 		return err
 	}
 	switch {
 	case len(t.groups) > 0:
 	case o.only != "" && !t.known():
-		if strings.ContainsAny(o.only, "*?[") {
-			return wrong("%s: FUNC is one function; --sym '%[1]s' takes all that are called so", o.only)
-		}
-		functions, _, _ := decoder.NamesIn(s)
-		return wrong("no function %s is known, and none of that name ran%s", o.only, filter.Nearest(o.only, functions))
+		return o.unknown(s)
 	case o.only != "":
 		h.Say("%s was not called", o.only)
 	default:
@@ -262,4 +255,13 @@ func (o *options) named(args []string) (rec []string, err error) {
 		o.byAddr = true
 	}
 	return args, nil
+}
+
+// unknown says that nothing in s is called as FUNC is.
+func (o *options) unknown(s *decoder.Session) error {
+	if strings.ContainsAny(o.only, "*?[") {
+		return wrong("%s: FUNC is one function; --sym '%[1]s' takes all that are called so", o.only)
+	}
+	functions, _, _ := decoder.NamesIn(s)
+	return wrong("no function %s is known, and none of that name ran%s", o.only, filter.Nearest(o.only, functions))
 }
