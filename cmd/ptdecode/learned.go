@@ -12,9 +12,9 @@ import (
 
 // learned decodes the flow and prints what was learned of the code.
 func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	printed := 0
+	printed, all := 0, 0
 	err := report.Learned(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(l *kcore.Learned, sym, line string) (err error) {
-		if !p.wants(l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
+		if all++; !p.wants(l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
 			return nil
 		}
 		printed++
@@ -26,7 +26,13 @@ func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 		return err
 	})
 	a.ui.done()
-	if err == nil && printed == 0 {
+	switch {
+	case err != nil || printed > 0:
+	case all > 0:
+		a.ui.say("nothing that was learned passes %s: there are %d", pokeFilters(c), all)
+	case a.open.noLearn:
+		a.ui.say("nothing was learned of the code: --no-learn takes it as it is given")
+	default:
 		a.ui.say("nothing was learned of the code: the trace does not contradict it, or does not tell what lay there")
 	}
 	return err

@@ -103,6 +103,11 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if o.learned && (o.noFlow || o.traps) {
 		return usagef("--learned comes from the flow, and replaces the changes: --no-flow and --traps do not go with it")
 	}
+	for _, name := range []string{"time", "poke", "kind", "cpu", "tid", "comm"} {
+		if o.learned && c.Flags().Changed(name) {
+			return usagef("--learned lists code of which no record tells: --%s chooses by records, and does not go with it", name)
+		}
+	}
 	if o.by.traced && (o.noFlow || o.traps || o.learned) {
 		return usagef("--traced asks the flow which changes the trace came by: --no-flow, --traps and --learned do not go with it")
 	}
