@@ -138,7 +138,7 @@ func wrong(format string, args ...any) error {
 }
 
 // check says what is wrong with the flags.
-func (o *options) check() error {
+func (o *options) check(c *cobra.Command) error {
 	switch {
 	case o.format != "text" && o.format != "jsonl":
 		return wrong("--output %q: need text or jsonl", o.format)
@@ -146,8 +146,8 @@ func (o *options) check() error {
 		return wrong("--by %q: need one of %s", o.by, strings.Join(groupings, ", "))
 	case !slices.Contains(orders, o.sort):
 		return wrong("--sort %q: need one of %s", o.sort, strings.Join(orders, ", "))
-	case o.first < 0:
-		return wrong("--first %d: need 0 or more", o.first)
+	case c.Flags().Changed("first") && o.first < 1:
+		return wrong("--first %d: need 1 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
 	case o.splits && o.splitAt < 0:
@@ -159,7 +159,7 @@ func (o *options) check() error {
 // run is the verb.
 func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Session) (*host.Filter, error), args []string) error {
 	o.splits = c.Flags().Changed("split-at")
-	if err := o.check(); err != nil {
+	if err := o.check(c); err != nil {
 		return err
 	}
 	all := args
