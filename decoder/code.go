@@ -82,7 +82,7 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 		n, span := c.text.Fetch(dst, 0, addr, end)
 		return n == len(dst) && span == event.EveryEpoch
 	}
-	c.reader = &boot.Reader{ISA: s.isa, Mode: s.mode, Fetch: fetch, Steady: steady}
+	c.reader = &boot.Reader{ISA: s.isa, Mode: s.mode, Lists: &s.lists, Fetch: fetch, Steady: steady}
 	c.either = boot.NewEither(list, c.reader)
 	return c, nil
 }

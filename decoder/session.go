@@ -35,6 +35,7 @@ type Session struct {
 	mode     isa.Mode
 	kernel   uint64       // the lowest address that is the kernel's
 	spare    sync.Pool    // of *flow.Batch: empty, with memory to write to
+	lists    boot.Lists   // of flow that is compared with that of other code
 	held     held.Meter   // bytes of batches that wait to be delivered
 	passes   atomic.Int64 // how often a segment was decoded to be read backwards
 	decoded  atomic.Int64 // bytes of trace of the segments that were decoded

@@ -10,11 +10,16 @@ import (
 // are at one place again. From there on the flow is the same. So it is told by following both abreast: by the code,
 // the flow as it ran, and the outcomes that this one shows.
 
+// mostAbreast is how much of the flow is looked at, instructions: as far as both are followed, and one leg from there on,
+// with what is behind it.
+const mostAbreast = 2*farthest + 1
+
 // abreast is two versions that are followed from a site on.
 type abreast struct {
 	*untold
-	over  *Patches
-	insns [2]map[uint64]isa.Insn // of the code that is taken, and of the other; one that is not known is no OK
+	over    *Patches
+	insns   [2]map[uint64]isa.Insn // of the code that is taken, and of the other; one that is not known is no OK
+	detours map[start][]*detour
 }
 
 // insn returns the instruction at an address. ok is false where none is known, or the trace may tell of it
@@ -102,31 +107,32 @@ func (k *abreast) others(at uint64, off int64) (list []ran, to func(taken bool) 
 
 // follow follows what begins flow, as it ran, and the other version from the same place on. It returns
 // how many instructions of flow it takes until both are at one place, with that one, and what the other version
-// executes up to there. ok is false where nothing says that they are, or the other version comes to that place twice
-// with one event. depends says what sites are
+// executes up to there. read is on how many of flow that depends. ok is false where nothing says that they are, or the
+// other version comes to that place twice with one event. depends says what sites are
 // of the other version.
-func (k *abreast) follow(flow []ran, depends func(*site) bool) (n int, other []ran, ok bool) {
+func (k *abreast) follow(flow []ran, depends func(*site) bool) (n int, other []ran, read int, ok bool) {
 	at, begin := flow[0].ip, 1
 	for n < farthest {
 		if n >= len(flow) {
-			return 0, nil, false
+			return 0, nil, 0, false
 		}
 		p := k.head(flow[n:])
 		if len(p.ran) == 0 {
-			return 0, nil, false
+			return 0, nil, 0, false
 		}
+		read = n + len(p.ran) + 1 // where it leads to, too
 		list, to, more := k.others(at, p.ran[0].off)
 		if i, j := reunited(p.ran, list, begin, depends); i >= 0 {
 			once := !slices.ContainsFunc(slices.Concat(other, list[:j]), func(x ran) bool { return x.ip == list[j].ip && x.off == list[j].off })
-			return n + i + 1, append(other, list[:j+1]...), once && k.apartFrom(p.ran[:i], list[:j], list[j].ip)
+			return n + i + 1, append(other, list[:j+1]...), read, once && k.apartFrom(p.ran[:i], list[:j], list[j].ip)
 		}
 		if !p.more || !more {
-			return 0, nil, false
+			return 0, nil, 0, false
 		}
 		other = append(other, list...)
 		n, at, begin = n+len(p.ran), to(p.taken), 0
 	}
-	return 0, nil, false
+	return 0, nil, 0, false
 }
 
 // reunited returns the first instruction of a, from begin on, that b has too, and is of no such site but begins it.

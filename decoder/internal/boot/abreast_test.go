@@ -37,19 +37,19 @@ func roundsIn(b *Kernel, code []byte, rounds []round, draw *rand.Rand) (k *ranAs
 	var in isa.Insn
 	for i := range rounds {
 		r := &rounds[i]
-		from, counts := len(k.list), []int(nil) // counts: of outcomes before each instruction
-		stops, used, stopped := 0, 0, false     // stops: instructions before the event
+		from, counts := k.n, []int(nil)     // counts: of outcomes before each instruction
+		stops, used, stopped := 0, 0, false // stops: instructions before the event
 		for at := b.text; ; {
 			if at == r.stop && !stopped && (draw != nil || used == r.before) {
 				r.before, stopped, stops = used, true, len(counts)
-				k.notes = append(k.notes, len(k.list)) // as of any event that states an address
+				k.notes = append(k.notes, k.n) // as of any event that states an address
 			}
 			d := at - b.text
 			if d >= uint64(len(code)) || (x86.Decoder{}).Decode(&in, code[d:], at, b.mode) != isa.OK || len(counts) > 500 {
 				k.bad = true
 				return k
 			}
-			k.runs(ran{ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
+			k.runsOne(0, at, in.Len)
 			counts = append(counts, used)
 			if at += uint64(in.Len); in.Class == isa.Other {
 				continue
@@ -167,7 +167,7 @@ func TestAbreast(t *testing.T) {
 				parted++
 			}
 		}
-		if want.bad || !slices.Equal(was, is) && !ranIn(base.list, is, want.list) {
+		if want.bad || !slices.Equal(was, is) && !ranIn(base.window(0, base.n), is, want.window(0, want.n)) {
 			t.Fatalf("case %d: code %x, other %x, rounds %+v: in doubt %v, want %v; the trace contradicts it: %v", n, b.code[:size], other[:size], rounds, is, was, want.bad)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -68,32 +67,31 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 	var list marks
 	var more []*site
 	next := 0
-	both := abreast{untold: k, over: over}
-	for _, i := range base.met {
-		at := base.list[i].site
-		if !depends(at) {
+	both := base.d.abreasts.take(over, k)
+	defer base.d.abreasts.giveBack(both)
+	for _, y := range base.met {
+		i := y.at
+		if !depends(y.site) {
 			continue
 		}
 		list.add(i, i+1)
 		if i < next {
-			continue // it is part of the aside before
+			continue // it is part of what the site before leads to
 		}
-		n, other := 0, []ran(nil)
-		if x := of(at); x.ok && runsAs(base.list[i:], x.has) {
-			n, other = x.from(base.list[i:])
-		} else {
-			ok := false
-			if n, other, ok = both.follow(base.list[i:], depends); !ok || base.noted(i, i+n) {
+		x := both.known(base, i)
+		if x == nil {
+			if x = both.detour(base, i, of(y.site), depends); x == nil {
 				return false
 			}
 		}
-		end := i + n
-		var here marks
-		compare(base.list[i:end], other, &here, func(at *site) { more = append(more, at) })
-		for _, y := range here.list {
-			list.add(i+y.from, i+y.end)
+		if x.abreast && base.noted(i, i+x.n) {
+			return false
 		}
-		next = end - 1
+		for _, z := range x.doubt {
+			list.add(i+z.from, i+z.end)
+		}
+		more = append(more, x.more...)
+		next = i + x.n - 1
 	}
 	doubt.list = append(doubt.list, list.list...)
 	for _, at := range more {
@@ -257,21 +255,48 @@ func (b *Kernel) pokedNear(addr uint64) bool {
 	return false
 }
 
-// ranLists keeps lists of instructions that may be used again.
-type ranLists struct{ pool sync.Pool }
-
-// get returns an empty list.
-func (l *ranLists) get(d *doubts) *ranAs {
-	if x, ok := l.pool.Get().(*ranAs); ok {
-		x.empty()
-		return x
+// sitesIn tells of the sites that a flow came to.
+func sitesIn(list []ran, met func(*site)) {
+	for i := range list {
+		if list[i].site != nil {
+			met(list[i].site)
+		}
 	}
-	return &ranAs{d: d, sites: map[*flow.Block][]*site{}}
 }
 
-// put takes lists back.
-func (l *ranLists) put(list ...*ranAs) {
-	for _, x := range list {
-		l.pool.Put(x)
+// compare marks which instructions of a are not of b too, as ranAs.setAgainst does, of few.
+func compare(a, b []ran, to *marks, met func(*site)) (apart int) {
+	apart = len(a)
+	tell := func(list []ran) { sitesIn(list, met) }
+	for i, j := 0, 0; i < len(a); {
+		if j < len(b) && a[i].ip == b[j].ip && a[i].off == b[j].off {
+			i, j = i+1, j+1
+			continue
+		}
+		i0, j0 := i, j
+		apart = min(apart, i0)
+		for ; i < len(a); i++ {
+			for j < len(b) && b[j].off < a[i].off {
+				j++
+			}
+			n := 0
+			for j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip != a[i].ip && n < maxAhead {
+				n++
+			}
+			if j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip == a[i].ip {
+				j += n
+				break
+			}
+		}
+		to.add(i0, i)
+		tell(a[i0:i])
+		tell(b[j0:min(j, len(b))])
+		if i == i0 { // a has nothing in place of what b has
+			to.add(max(0, i-1), i+1)
+		}
+		if i == len(a) {
+			tell(b[j0:])
+		}
 	}
+	return apart
 }

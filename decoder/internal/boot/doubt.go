@@ -37,13 +37,16 @@ type doubts struct {
 	parts  parts
 	kept   keptPatches
 	asides asides
-	lists  ranLists
+
+	abreasts abreasts
+	lists    *Lists // nil: there are no sites
 }
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a
 // site, and those behind it up to where its other versions lead too.
 func (b *Kernel) tellDoubts(dec isa.Decoder) {
 	d := &b.doubts
+	d.lists = new(Lists)
 	for _, g := range b.kernel.Groups() {
 		x := site{addr: g.Addr + b.shift, last: g.Last() + b.shift}
 		var way []image.Range

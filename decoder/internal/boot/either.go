@@ -25,10 +25,11 @@ type Either struct {
 }
 
 // Reader reads code: Fetch copies what lies at addr to dst, and returns how much is known. Steady reports
-// whether it is known and lies there at all times.
+// whether it is known and lies there at all times. Lists may be those of another one.
 type Reader struct {
 	ISA    isa.Decoder
 	Mode   isa.Mode
+	Lists  *Lists
 	Fetch  func(dst []byte, addr uint64) int
 	Steady func(dst []byte, addr uint64) bool
 }
@@ -74,7 +75,7 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		return nil
 	}
 	slices.SortFunc(e.doubts.sites, func(x, y site) int { return compareAddr(x.addr, y.addr) })
-	e.untold = untold{r.ISA, r.Mode, r.Steady, e.doubts.at}
+	e.doubts.lists, e.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, e.doubts.at}
 	for _, w := range ways[1:] {
 		slices.SortFunc(w, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
 		e.over = append(e.over, &Patches{w})
@@ -96,8 +97,8 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 		return []stretch{{first, math.MaxInt}}, nil
 	}
 	var doubt marks
-	for _, i := range base.met {
-		doubt.add(i, i+1)
+	for _, x := range base.met {
+		doubt.add(x.at, x.at+1)
 	}
 	other.strict = !base.bad
 	defer func() { other.strict = false }()
@@ -112,7 +113,7 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 			return nil, err
 		}
 		if !other.bad || base.bad {
-			compare(base.list, other.list, &doubt, func(*site) {})
+			base.setAgainst(other, &doubt, func(*site) {})
 		}
 	}
 	return doubt.stretches(), nil

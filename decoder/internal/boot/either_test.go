@@ -28,7 +28,7 @@ func TestEither(t *testing.T) {
 		{Addr: 0x20, Code: []byte{4}, Others: [][]byte{{5}}},
 		{Addr: 0x30, Code: []byte{6}, Others: [][]byte{{7}}, Either: true},
 	}
-	r := &Reader{ISA: bytewise{}, Fetch: func([]byte, uint64) int { return 0 }}
+	r := &Reader{ISA: bytewise{}, Lists: new(Lists), Fetch: func([]byte, uint64) int { return 0 }}
 	if NewEither(list[1:2], r) != nil {
 		t.Error("code that does the same is decoded again")
 	}
@@ -54,7 +54,7 @@ func TestEither(t *testing.T) {
 		tried[fmt.Sprint(a[0], b[0])] = true
 		k := to.(*ranAs)
 		for i, ip := range flowOf(a[0], b[0]) {
-			k.runs(ran{off: int64(i), ip: ip, site: k.d.at(ip, ip+1)})
+			k.runsOne(int64(i), ip, 1)
 		}
 		k.bad = a[0] == 3
 		return nil
@@ -120,7 +120,7 @@ func TestEitherTold(t *testing.T) {
 		}
 		return len(dst)
 	}
-	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Lists: new(Lists), Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
 	list := []kcore.Learned{{Addr: at + 1, Code: []byte{0x90, 0x90}, Others: [][]byte{{0x66, 0x90}, {0xeb, 0x02}, {0xe8, 0x00}}, Either: true}}
 	e := NewEither(list, r)
 	decoded, refuted := 0, 0
@@ -134,7 +134,7 @@ func TestEitherTold(t *testing.T) {
 			return err
 		}
 		for _, ip := range []uint64{0, 1, 2, 3, 5, 6} {
-			k.runs(ran{ip: at + ip, site: k.d.at(at+ip, at+ip+1)})
+			k.runsOne(0, at+ip, 1)
 		}
 		return nil
 	}

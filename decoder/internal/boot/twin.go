@@ -33,7 +33,7 @@ func NewTwin(a, b []kcore.Learned, r, other *Reader) *Twin {
 	if len(t.doubts.sites) == 0 {
 		return nil
 	}
-	t.untold = untold{r.ISA, r.Mode, r.Steady, t.doubts.at}
+	t.doubts.lists, t.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, t.doubts.at}
 	return t
 }
 

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -147,106 +146,6 @@ func compareAddr(x, y uint64) int {
 	return 1
 }
 
-// ranAs is what a segment comes to with some code (flow.Sink).
-type ranAs struct {
-	d      *doubts
-	list   []ran
-	met    []int                   // which of list have a byte of a site, in order
-	notes  []int                   // before which of list something is noted, in order
-	bad    bool                    // trace and code contradict each other
-	strict bool                    // that ends it
-	sites  map[*flow.Block][]*site // by block that was met: see sitesOf
-}
-
-// mostBlocks bounds the blocks that a ranAs keeps the sites of.
-const mostBlocks = 1 << 15
-
-// sitesOf returns the site that each instruction of a block has a byte of; nil if none has.
-func (k *ranAs) sitesOf(b *flow.Block) []*site {
-	if s := k.d.sites; b.End <= s[0].addr || b.Addr > s[len(s)-1].last {
-		return nil
-	}
-	list, ok := k.sites[b]
-	if ok {
-		return list
-	}
-	if len(k.sites) >= mostBlocks {
-		clear(k.sites)
-	}
-	if d := k.d; d.at(b.Addr, b.End) != nil {
-		a := b.Addr
-		for _, n := range b.Lens {
-			list = append(list, d.at(a, a+uint64(n)))
-			a += uint64(n)
-		}
-	}
-	k.sites[b] = list
-	return list
-}
-
-// ran is an instruction as executed.
-type ran struct {
-	off  int64 // of the event that it leads to
-	ip   uint64
-	site *site // of which it has a byte; nil: of none
-}
-
-var (
-	errTooMuch = errors.New("boot: too many instructions in a segment")
-	errRefuted = errors.New("boot: trace and code contradict each other")
-)
-
-// Flow takes a batch.
-func (k *ranAs) Flow(x *flow.Batch) error {
-	for i := range x.Notes {
-		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
-			if k.bad = true; k.strict {
-				return errRefuted
-			}
-		}
-	}
-	notes := x.Notes
-	for i := range x.Ranges {
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			k.notes = append(k.notes, len(k.list))
-		}
-		r := &x.Ranges[i]
-		at := k.sitesOf(r.Block)
-		y := ran{off: x.Stamps[r.Stamp].Off, ip: r.Block.Addr}
-		for i, n := range r.Block.Lens[:r.N] {
-			if at != nil {
-				y.site = at[i]
-			}
-			k.runs(y)
-			y.ip += uint64(n)
-		}
-	}
-	if len(notes) > 0 {
-		k.notes = append(k.notes, len(k.list))
-	}
-	if len(k.list) > maxInsns {
-		return errTooMuch
-	}
-	return nil
-}
-
-// runs appends y.
-func (k *ranAs) runs(y ran) {
-	if y.site != nil {
-		k.met = append(k.met, len(k.list))
-	}
-	k.list = append(k.list, y)
-}
-
-// noted reports whether something is noted between the first and the last of the instructions [from, end).
-func (k *ranAs) noted(from, end int) bool {
-	i, _ := slices.BinarySearch(k.notes, from+1)
-	return i < len(k.notes) && k.notes[i] < end
-}
-
-// empty has k keep no instruction.
-func (k *ranAs) empty() { k.list, k.met, k.notes, k.bad = k.list[:0], k.met[:0], k.notes[:0], false }
-
 // doubting returns a sink of one segment that makes ambiguous what tell says is in doubt, and hands
 // it on to another. The segment is decoded again as the code is, into base, and tell is asked of
 // what follows the first instruction at a site. Where there are too many instructions, all from
@@ -259,10 +158,10 @@ func (d *doubts) doubting(to flow.Sink, again Again, tell func(again Again, base
 		if err != nil && err != errTooMuch {
 			return nil, err
 		}
-		first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
-		if first < 0 {
+		if len(base.met) == 0 {
 			return nil, nil
 		}
+		first := base.met[0].at
 		if err != nil {
 			return []stretch{{first, math.MaxInt}}, nil
 		}
@@ -277,7 +176,7 @@ func (b *Kernel) inDoubt(again Again, base, other *ranAs, first int) ([]stretch,
 	var doubt marks
 	todo := versions{b: b, seen: map[string]bool{}, laid: map[*Patches]bool{}}
 	add := todo.extend
-	tellSites(base.list, func(at *site) { add(nil, at) })
+	base.tellSites(0, base.n, func(at *site) { add(nil, at) })
 	for n := 0; n < len(todo.list); n++ {
 		if n == maxVersions {
 			return []stretch{{first, math.MaxInt}}, nil
@@ -297,12 +196,12 @@ func (b *Kernel) inDoubt(again Again, base, other *ranAs, first int) ([]stretch,
 			list = &marks{} // it did not run, but with one more change it may have
 		}
 		met := func(at *site) { add(x, at) }
-		if apart := compare(base.list, other.list, list, met); other.bad {
-			tellSites(base.list[max(0, apart-farBack):apart], met) // it may have led elsewhere, too
+		if apart := base.setAgainst(other, list, met); other.bad {
+			base.tellSites(apart-farBack, apart, met) // it may have led elsewhere, too
 		}
-		for i := range base.list {
-			if at := base.list[i].site; at != nil && at.dependsOn(x) {
-				list.add(i, i+1)
+		for _, y := range base.met {
+			if y.site.dependsOn(x) {
+				list.add(y.at, y.at+1)
 			}
 		}
 	}
@@ -354,52 +253,4 @@ func (m *marks) stretches() (list []stretch) {
 		}
 	}
 	return list
-}
-
-// tellSites tells of the sites that a flow came to.
-func tellSites(list []ran, met func(*site)) {
-	for i := range list {
-		if list[i].site != nil {
-			met(list[i].site)
-		}
-	}
-}
-
-// compare marks which instructions of a are not of b too, in this order and at the same
-// events. Where b has more between two that both have, it marks these two. What both come
-// to while they are apart is told to met. It returns where they part first.
-func compare(a, b []ran, to *marks, met func(*site)) (apart int) {
-	apart = len(a)
-	tell := func(list []ran) { tellSites(list, met) }
-	for i, j := 0, 0; i < len(a); {
-		if j < len(b) && a[i].ip == b[j].ip && a[i].off == b[j].off {
-			i, j = i+1, j+1
-			continue
-		}
-		i0, j0 := i, j
-		apart = min(apart, i0)
-		for ; i < len(a); i++ {
-			for j < len(b) && b[j].off < a[i].off {
-				j++
-			}
-			n := 0
-			for j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip != a[i].ip && n < maxAhead {
-				n++
-			}
-			if j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip == a[i].ip {
-				j += n
-				break
-			}
-		}
-		to.add(i0, i)
-		tell(a[i0:i])
-		tell(b[j0:min(j, len(b))])
-		if i == i0 { // a has nothing in place of what b has
-			to.add(max(0, i-1), i+1)
-		}
-		if i == len(a) {
-			tell(b[j0:])
-		}
-	}
-	return apart
 }

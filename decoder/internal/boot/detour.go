@@ -1,0 +1,140 @@
+package boot
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+)
+
+// A flow comes by a site time and again, mostly the same way on. So what another version makes of a way is told
+// once, and kept by the ranges of the flow there.
+
+// detour is what another version makes of the way on from a site.
+type detour struct {
+	way     []leap
+	n       int       // instructions until both are at one place
+	abreast bool      // both were followed up to there: nothing may be noted on the way
+	doubt   []stretch // of these instructions
+	more    []*site   // that either came to
+}
+
+// leap is a range of a way, and whether it leads to a later event than the one before.
+type leap struct {
+	b     *flow.Block
+	n     uint16
+	later bool
+}
+
+// start is where a way begins: with an instruction of a block.
+type start struct {
+	b  *flow.Block
+	at int
+}
+
+// mostDetours is how many ways on from one place are kept, of one version.
+const mostDetours = 64
+
+// startAt returns where the way on from instruction i begins, and its piece.
+func (k *ranAs) startAt(i int) (start, int) {
+	p := k.piece(i)
+	return start{k.list[p].b, i - int(k.list[p].at)}, p
+}
+
+// known returns the detour of the way on from instruction i; nil if it is not known.
+func (k *abreast) known(base *ranAs, i int) *detour {
+	s, p := base.startAt(i)
+	for _, x := range k.detours[s] {
+		if x.is(base.list[p:]) {
+			return x
+		}
+	}
+	return nil
+}
+
+// is reports whether list begins with the way of x.
+func (x *detour) is(list []piece) bool {
+	if len(list) < len(x.way) {
+		return false
+	}
+	for i := range x.way {
+		y, p := &x.way[i], &list[i]
+		if y.b != p.b || y.n != p.n || i > 0 && y.later != (p.off > list[i-1].off) || i > 0 && p.off < list[i-1].off {
+			return false
+		}
+	}
+	return true
+}
+
+// detour returns what the other version makes of the way on from instruction i, at a site of which it is an
+// aside, or not; nil if nothing tells.
+func (k *abreast) detour(base *ranAs, i int, of *aside, depends func(*site) bool) *detour {
+	x, other := &detour{}, []ran(nil)
+	read := 0 // instructions of the way on which it depends
+	list := base.window(i, len(of.has)+1)
+	if of.ok && runsAs(list, of.has) {
+		x.n, other = of.from(list)
+		read = len(of.has) + 1
+	} else {
+		ok := false
+		list, x.abreast = base.window(i, mostAbreast), true
+		if x.n, other, read, ok = k.follow(list, depends); !ok {
+			return nil
+		}
+	}
+	var doubt marks
+	compare(list[:x.n], other, &doubt, func(at *site) { x.more = append(x.more, at) })
+	x.doubt = doubt.list
+	k.remember(base, i, read, x)
+	return x
+}
+
+// remember keeps x as what becomes of the way on from instruction i, of which it depends on so many instructions.
+func (k *abreast) remember(base *ranAs, i, read int, x *detour) {
+	s, p := base.startAt(i)
+	if i+read > base.n || len(k.detours[s]) == mostDetours {
+		return
+	}
+	for at := int64(0); p < len(base.list) && int(base.list[p].at) < i+read; p++ {
+		y := &base.list[p]
+		if len(x.way) > 0 && y.off < at {
+			return
+		}
+		x.way = append(x.way, leap{y.b, y.n, len(x.way) > 0 && y.off > at})
+		at = y.off
+	}
+	if k.detours == nil {
+		k.detours = map[start][]*detour{}
+	}
+	k.detours[s] = append(k.detours[s], x)
+}
+
+// abreasts keeps what is known of versions that were followed. Many workers use it.
+type abreasts struct {
+	mu   sync.Mutex
+	list []*abreast // that nobody uses
+}
+
+// mostAbreasts is how many are kept.
+const mostAbreasts = 1 << 8
+
+// take returns what is known of a version. k reads the code.
+func (l *abreasts) take(over *Patches, k *untold) *abreast {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.IndexFunc(l.list, func(x *abreast) bool { return x.over == over }); i >= 0 {
+		x := l.list[i]
+		l.list = slices.Delete(l.list, i, i+1)
+		return x
+	}
+	return &abreast{untold: k, over: over}
+}
+
+// giveBack keeps x for others.
+func (l *abreasts) giveBack(x *abreast) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) < mostAbreasts {
+		l.list = append(l.list, x)
+	}
+}

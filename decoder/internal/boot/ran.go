@@ -1,0 +1,294 @@
+package boot
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+)
+
+// ranAs is what a segment comes to with some code (flow.Sink). It is kept by ranges: instructions
+// take five times as much, and few of them are looked at.
+type ranAs struct {
+	d      *doubts
+	list   []piece
+	n      int                     // instructions
+	met    []meet                  // which of them have a byte of a site, in order
+	notes  []int                   // before which of them something is noted, in order
+	bad    bool                    // trace and code contradict each other
+	strict bool                    // that ends it
+	sites  map[*flow.Block][]*site // by block that was met: see sitesOf
+	look   look
+	some   []ran // scratch of window
+}
+
+// piece is a range as executed. It is 24 bytes.
+type piece struct {
+	b   *flow.Block
+	off int64 // of the event that it leads to
+	at  int32 // instructions before it
+	n   uint16
+}
+
+// end returns how many instructions there are up to the piece's end.
+func (p *piece) end() int { return int(p.at) + int(p.n) }
+
+// same reports whether p and q are the same instructions, before the same event.
+func (p *piece) same(q *piece) bool {
+	return p.off == q.off && p.n == q.n && (p.b == q.b || p.b.Addr == q.b.Addr && bytes.Equal(p.b.Lens[:p.n], q.b.Lens[:q.n]))
+}
+
+// meet is an instruction that has a byte of a site.
+type meet struct {
+	at int // instructions before it
+	*site
+}
+
+// ran is an instruction as executed.
+type ran struct {
+	off  int64 // of the event that it leads to
+	ip   uint64
+	site *site // of which it has a byte; nil: of none
+}
+
+// look is the piece of a ranAs that was looked at last.
+type look struct {
+	is, from, end int      // its index, and its instructions
+	ips           []uint64 // their addresses
+}
+
+// mostBlocks bounds the blocks that a ranAs keeps the sites of.
+const mostBlocks = 1 << 15
+
+var (
+	errTooMuch = errors.New("boot: too many instructions in a segment")
+	errRefuted = errors.New("boot: trace and code contradict each other")
+)
+
+// sitesOf returns the site that each instruction of a block has a byte of; nil if none has.
+func (k *ranAs) sitesOf(b *flow.Block) []*site {
+	if s := k.d.sites; len(s) == 0 || b.End <= s[0].addr || b.Addr > s[len(s)-1].last {
+		return nil
+	}
+	list, ok := k.sites[b]
+	if ok {
+		return list
+	}
+	if k.sites == nil {
+		k.sites = map[*flow.Block][]*site{}
+	}
+	if len(k.sites) >= mostBlocks {
+		clear(k.sites)
+	}
+	if d := k.d; d.at(b.Addr, b.End) != nil {
+		a := b.Addr
+		for _, n := range b.Lens {
+			list = append(list, d.at(a, a+uint64(n)))
+			a += uint64(n)
+		}
+	}
+	k.sites[b] = list
+	return list
+}
+
+// Flow takes a batch.
+func (k *ranAs) Flow(x *flow.Batch) error {
+	for i := range x.Notes {
+		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
+			if k.bad = true; k.strict {
+				return errRefuted
+			}
+		}
+	}
+	k.list = slices.Grow(k.list, len(x.Ranges))
+	notes := x.Notes
+	for i := range x.Ranges {
+		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
+			k.notes = append(k.notes, k.n)
+		}
+		r := &x.Ranges[i]
+		k.runs(r.Block, r.N, x.Stamps[r.Stamp].Off)
+	}
+	if len(notes) > 0 {
+		k.notes = append(k.notes, k.n)
+	}
+	if k.n > maxInsns {
+		return errTooMuch
+	}
+	return nil
+}
+
+// runs appends the first n instructions of b, which lead to the event at off.
+func (k *ranAs) runs(b *flow.Block, n uint16, off int64) {
+	if at := k.sitesOf(b); at != nil {
+		for i, x := range at[:n] {
+			if x != nil {
+				k.met = append(k.met, meet{k.n + i, x})
+			}
+		}
+	}
+	k.list = append(k.list, piece{b, off, int32(k.n), n})
+	k.n += int(n)
+}
+
+// piece returns which piece instruction i is of.
+func (k *ranAs) piece(i int) int {
+	if p := &k.look; i >= p.from && i < p.end {
+		return p.is
+	}
+	p := k.look.is + 1
+	if p >= len(k.list) || int(k.list[p].at) != i {
+		p = sort.Search(len(k.list), func(p int) bool { return k.list[p].end() > i })
+	}
+	x := &k.list[p]
+	ips, a := k.look.ips[:0], x.b.Addr
+	for _, n := range x.b.Lens[:x.n] {
+		ips = append(ips, a)
+		a += uint64(n)
+	}
+	k.look = look{p, int(x.at), x.end(), ips}
+	return p
+}
+
+// ranAt returns the address of instruction i, and the event that it leads to.
+func (k *ranAs) ranAt(i int) (ip uint64, off int64) {
+	p := k.piece(i)
+	return k.look.ips[i-k.look.from], k.list[p].off
+}
+
+// window returns up to most instructions from i on, until it is asked again.
+func (k *ranAs) window(i, most int) []ran {
+	list := k.some[:0]
+	for end := min(k.n, i+most); i < end; {
+		x := &k.list[k.piece(i)]
+		sites := k.sitesOf(x.b)
+		for ; i < min(end, x.end()); i++ {
+			y := ran{off: x.off, ip: k.look.ips[i-int(x.at)]}
+			if sites != nil {
+				y.site = sites[i-int(x.at)]
+			}
+			list = append(list, y)
+		}
+	}
+	k.some = list
+	return list
+}
+
+// tellSites tells of the sites that instructions [from, end) have a byte of.
+func (k *ranAs) tellSites(from, end int, met func(*site)) {
+	i := sort.Search(len(k.met), func(i int) bool { return k.met[i].at >= from })
+	for ; i < len(k.met) && k.met[i].at < end; i++ {
+		met(k.met[i].site)
+	}
+}
+
+// noted reports whether something is noted between the first and the last of the instructions [from, end).
+func (k *ranAs) noted(from, end int) bool {
+	i, _ := slices.BinarySearch(k.notes, from+1)
+	return i < len(k.notes) && k.notes[i] < end
+}
+
+// empty has k keep no instruction.
+func (k *ranAs) empty() {
+	k.list, k.met, k.notes, k.n, k.bad = k.list[:0], k.met[:0], k.notes[:0], 0, false
+	k.look = look{is: -1, ips: k.look.ips[:0]}
+}
+
+// setAgainst marks which instructions of a are not of b too, in this order and at the same
+// events. Where b has more between two that both have, it marks these two. What both come
+// to while they are apart is told to met. It returns where they part first.
+func (a *ranAs) setAgainst(b *ranAs, to *marks, met func(*site)) (apart int) {
+	apart = a.n
+	for i, j := a.shared(b, 0, 0); i < a.n; i, j = a.shared(b, i, j) {
+		i0, j0 := i, j
+		apart = min(apart, i0)
+		for ; i < a.n; i++ {
+			ip, off := a.ranAt(i)
+			at, same := b.find(j, ip, off)
+			if j = at; same {
+				break
+			}
+		}
+		to.add(i0, i)
+		a.tellSites(i0, i, met)
+		b.tellSites(j0, j, met)
+		if i == i0 { // a has nothing in place of what b has
+			to.add(max(0, i-1), i+1)
+		}
+		if i == a.n {
+			b.tellSites(j, b.n, met)
+		}
+	}
+	return apart
+}
+
+// shared returns where a and b part, from instructions i and j on.
+func (a *ranAs) shared(b *ranAs, i, j int) (x, y int) {
+	for i < a.n && j < b.n {
+		p, q := a.piece(i), b.piece(j)
+		if int(a.list[p].at) == i && int(b.list[q].at) == j {
+			from := p
+			for p < len(a.list) && q < len(b.list) && a.list[p].same(&b.list[q]) {
+				p, q = p+1, q+1
+			}
+			if p > from {
+				i, j = a.list[p-1].end(), b.list[q-1].end()
+				continue
+			}
+		}
+		ip, off := a.ranAt(i)
+		if other, at := b.ranAt(j); other != ip || at != off {
+			break
+		}
+		i, j = i+1, j+1
+	}
+	return i, j
+}
+
+// find returns the first instruction from j on that leads to the event at off, or to a later one. same is set if
+// k has the instruction at ip before that event; then j is that one.
+func (k *ranAs) find(j int, ip uint64, off int64) (at int, same bool) {
+	for ; j < k.n; j = k.list[k.piece(j)].end() {
+		if p := k.piece(j); k.list[p].off >= off {
+			break
+		}
+	}
+	for n := 0; j+n < k.n && n <= maxAhead; n++ {
+		other, at := k.ranAt(j + n)
+		if at != off {
+			break
+		}
+		if other == ip {
+			return j + n, true
+		}
+	}
+	return j, false
+}
+
+// Lists keeps lists of what segments come to, that may be used again. Many workers use it, for any code.
+type Lists struct{ pool sync.Pool }
+
+// get returns an empty list, of sites of d.
+func (l *Lists) get(d *doubts) *ranAs {
+	x, ok := l.pool.Get().(*ranAs)
+	if !ok {
+		x = &ranAs{d: d}
+	}
+	if x.d != d {
+		x.d = d
+		clear(x.sites)
+	}
+	x.empty()
+	return x
+}
+
+// put takes lists back.
+func (l *Lists) put(list ...*ranAs) {
+	for _, x := range list {
+		l.pool.Put(x)
+	}
+}
