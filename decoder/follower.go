@@ -29,7 +29,7 @@ type follower struct {
 	marks  flow.Marks                      // of a trial
 	watch  *flow.Watch                     // nil: nobody asks what code is read
 	asks   *trials.Asking                  // what segments told before; nil: nobody asks
-	told   []*flow.Batch                   // of the segment; nil: it has to be walked
+	told   []*flow.Kept                    // of the segment; nil: it has to be walked
 }
 
 // newFollower returns a follower of st that reads c.
@@ -205,7 +205,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 		to = f.code.either.Doubts(to, f.again)
 	}
 	if f.told != nil {
-		err = trials.Retell(f.told, &f.s.spare, to)
+		err = f.asks.Retell(f.told, to)
 	} else {
 		err = f.walk(to)
 	}

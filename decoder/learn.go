@@ -223,7 +223,7 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 func (s learner) blocks() *trials.Blocks {
 	if s.learned.blocks == nil {
 		s.learned.tryouts = map[int]*tryout{}
-		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: toldShare(memoryOf(&s.cfg))}
+		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: toldShare(memoryOf(&s.cfg)), Spare: &s.spare}
 		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
 	}
 	return s.learned.blocks

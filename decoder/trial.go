@@ -47,7 +47,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		return t.Out
 	}
 	t.Out.Flow = s.learned.flow[:0]
-	defer s.learned.blocks.Lay(learn.Over(over).Overlap)()
+	defer s.learned.blocks.Lay(learn.Over(over))()
 	f := s.tryout(c, st)
 	f.over.Ideas, f.trial = over, t
 	f.walker.Renew()

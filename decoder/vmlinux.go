@@ -71,7 +71,7 @@ func (x *bootRuns) Trial(changed func(addr, end uint64) bool) {
 		x.lift()
 	}
 	if x.trial = x.base; changed != nil {
-		x.trial, x.lift = x.newTrial(), trials.NewBlocks(slices.Collect(maps.Values(x.code.caches))).Lay(changed)
+		x.trial, x.lift = x.newTrial(), trials.NewBlocks(slices.Collect(maps.Values(x.code.caches))).Lay(trials.Anywhere(changed))
 	}
 }
 
@@ -124,7 +124,7 @@ func (f *follower) again(over *boot.Patches, to flow.Sink) error {
 		v = over
 	}
 	if list := f.asks.Laid(v, partOf(f.st, &f.seg)); list != nil {
-		return trials.Relate(list, to)
+		return f.asks.Retell(list, to)
 	}
 	x := f.s.version(f.code, over)
 	g := x.take(f.s, x.code, f.st)

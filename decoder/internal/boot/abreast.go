@@ -122,7 +122,7 @@ func (k *abreast) follow(flow []ran, depends func(*site) bool) (n int, other []r
 		}
 		read = n + len(p.ran) + 1 // where it leads to, too
 		list, to, more := k.others(at, p.ran[0].off)
-		if i, j := reunited(p.ran, list, begin, depends); i >= 0 {
+		if i, j := k.reunited(p.ran, list, begin, depends); i >= 0 {
 			once := !slices.ContainsFunc(slices.Concat(other, list[:j]), func(x ran) bool { return x.ip == list[j].ip && x.off == list[j].off })
 			return n + i + 1, append(other, list[:j+1]...), read, once && k.apartFrom(p.ran[:i], list[:j], list[j].ip)
 		}
@@ -135,11 +135,12 @@ func (k *abreast) follow(flow []ran, depends func(*site) bool) (n int, other []r
 	return 0, nil, 0, false
 }
 
-// reunited returns the first instruction of a, from begin on, that b has too, and is of no such site but begins it.
-func reunited(a, b []ran, begin int, depends func(*site) bool) (i, j int) {
+// reunited returns the first instruction of a, from begin on, that b has too, and is of no such site but begins it,
+// or is the same in both codes.
+func (k *abreast) reunited(a, b []ran, begin int, depends func(*site) bool) (i, j int) {
 	for i := begin; i < len(a); i++ {
 		if j := index(b, a[i].ip); j >= begin {
-			if x := a[i].site; x == nil || !depends(x) || x.addr == a[i].ip {
+			if x := a[i].site; x == nil || !depends(x) || x.addr == a[i].ip || k.alike(a[i].ip, k.over) {
 				return i, j
 			}
 		}

@@ -135,11 +135,17 @@ func TestAbreast(t *testing.T) {
 			code[i] = 0x90
 		}
 		branches(code)
+		if from := r.IntN(len(code)); r.IntN(2) == 0 { // the rest is the same
+			copy(code[from:], b.code[at-b.text+uint64(from):])
+		}
 		if at+uint64(len(code)) >= b.text+36 {
 			continue
 		}
 		copy(other[at-b.text:], code)
-		p := &Patches{[]patch{{image.Range{Addr: at, Len: uint64(len(code))}, code}}}
+		p := &Patches{list: []patch{{image.Range{Addr: at, Len: uint64(len(code))}, code}}}
+		if d := differing(at, b.code[at-b.text:][:len(code)], code); d.Len > 0 {
+			p.other = []image.Range{d}
+		}
 		b.doubts.sites = []site{{addr: at, last: at + uint64(len(code)) - 1}}
 		rounds := make([]round, 3)
 		if r.IntN(2) == 0 {
@@ -150,7 +156,7 @@ func TestAbreast(t *testing.T) {
 			continue
 		}
 		want := roundsIn(b, other, rounds, nil)
-		k := untold{b.isa, b.mode, b.steady, b.doubts.at}
+		k := untold{isa: b.isa, mode: b.mode, steady: b.steady, site: b.doubts.at}
 		var got marks
 		if !k.tell(base, p, &got, func(*site) bool { return true }, func(*site) {}, func(*site) *aside { return &aside{} }) {
 			continue

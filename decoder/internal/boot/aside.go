@@ -31,7 +31,7 @@ const nearPoke = 16
 // without decoding.
 func (b *Kernel) aside(base *ranAs, x variant, doubt *marks, met func(*site)) bool {
 	depends := func(at *site) bool { return at.dependsOn(x) }
-	k := untold{b.isa, b.mode, b.steady, b.doubts.at}
+	k := untold{isa: b.isa, mode: b.mode, steady: b.steady, site: b.doubts.at}
 	over := b.patches(x)
 	return k.tell(base, over, doubt, depends, met, func(at *site) *aside {
 		return b.doubts.asides.keep(at, fmt.Sprint(x), func() *aside { return k.asideOf(at, over, depends) })
@@ -54,6 +54,8 @@ type untold struct {
 	mode   isa.Mode
 	steady func(dst []byte, at uint64) bool // what lies there at all times; false: that is not known
 	site   func(addr, end uint64) *site     // that has a byte of [addr, end)
+	// What lies there at the end, and how much of it is known; nil: code beside what changes is not told of.
+	fetch func(dst []byte, at uint64) int
 }
 
 // tell marks in doubt what another version makes of a segment, and reports whether it could
@@ -75,8 +77,8 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 			continue
 		}
 		list.add(i, i+1)
-		if i < next {
-			continue // it is part of what the site before leads to
+		if i < next || !over.differs(base.span(i)) {
+			continue // it is part of what the site before leads to, or the same
 		}
 		x := both.known(base, i)
 		if x == nil {
@@ -161,8 +163,8 @@ func (k *untold) asideOf(at *site, over *Patches, depends func(*site) bool) *asi
 	}
 	i, j := len(has)-1, len(other)-1 // two returns lead to one place
 	if end == otherEnd {
-		i, j = meeting(has, other, at)
-		if to := has[i].site; i == 0 || to != nil && depends(to) && to.addr != has[i].ip {
+		i, j = meeting(has, other, func(x ran) bool { return x.ip < at.addr || x.ip > at.last || k.alike(x.ip, over) })
+		if to := has[i].site; i == 0 || to != nil && depends(to) && to.addr != has[i].ip && !k.alike(has[i].ip, over) {
 			return &aside{}
 		}
 	}
@@ -173,11 +175,17 @@ func (k *untold) asideOf(at *site, over *Patches, depends func(*site) bool) *asi
 	return y
 }
 
-// meeting returns the first instruction of a behind a site that b has too; 0 if there is none. It
-// also returns 0 where one has an instruction before it that the other has behind it: an event
+// alike reports whether the instruction at an address is the same with other code laid over.
+func (k *untold) alike(at uint64, over *Patches) bool {
+	in, ok := k.read(at, nil)
+	return ok && !over.differs(at, at+uint64(in.Len))
+}
+
+// meeting returns the first instruction of a behind a site that b has too; 0 if there is none. behind says
+// which may be. It also returns 0 where one has an instruction before it that the other has behind it: an event
 // there would lead to two places.
-func meeting(a, b []ran, at *site) (i, j int) {
-	i = slices.IndexFunc(a, func(x ran) bool { return (x.ip < at.addr || x.ip > at.last) && index(b, x.ip) > 0 })
+func meeting(a, b []ran, behind func(ran) bool) (i, j int) {
+	i = 1 + slices.IndexFunc(a[1:], func(x ran) bool { return index(b, x.ip) > 0 && behind(x) })
 	if i < 1 {
 		return 0, 0
 	}
@@ -210,14 +218,21 @@ type ending struct {
 // the trace may tell of it though it goes straight on.
 func (k *untold) read(at uint64, over *Patches) (in isa.Insn, ok bool) {
 	const longest = 16
-	var code [longest]byte
-	if !k.steady(code[:], at) {
-		return in, false
+	var code, own [longest]byte
+	n, steady := longest, k.steady(code[:], at)
+	if !steady {
+		if k.fetch == nil {
+			return in, false
+		}
+		n = k.fetch(code[:], at)
 	}
 	if over != nil {
-		over.Lay(code[:], at)
+		over.Lay(code[:n], at)
 	}
-	if k.isa.Decode(&in, code[:], at, k.mode) != isa.OK || in.Flags&(isa.FlagPTWrite|isa.FlagTx) != 0 {
+	if k.isa.Decode(&in, code[:n], at, k.mode) != isa.OK || in.Flags&(isa.FlagPTWrite|isa.FlagTx) != 0 {
+		return in, false
+	}
+	if !steady && !k.steady(own[:in.Len], at) { // the code behind it may change
 		return in, false
 	}
 	return in, in.Class != isa.SetSpace && in.Class != isa.TraceControl

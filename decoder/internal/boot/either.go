@@ -75,10 +75,15 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		return nil
 	}
 	slices.SortFunc(e.doubts.sites, func(x, y site) int { return compareAddr(x.addr, y.addr) })
-	e.doubts.lists, e.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, e.doubts.at}
+	e.doubts.lists, e.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, e.doubts.at, r.Fetch}
 	for _, w := range ways[1:] {
 		slices.SortFunc(w, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
-		e.over = append(e.over, &Patches{w})
+		p := &Patches{list: w}
+		for _, x := range w {
+			i := slices.IndexFunc(list, func(l kcore.Learned) bool { return l.Either && l.Range() == x.Range })
+			p.other = append(p.other, differing(x.Addr, list[i].Code, x.code))
+		}
+		e.over = append(e.over, p)
 	}
 	return e
 }

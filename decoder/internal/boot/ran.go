@@ -160,6 +160,13 @@ func (k *ranAs) ranAt(i int) (ip uint64, off int64) {
 	return k.look.ips[i-k.look.from], k.list[p].off
 }
 
+// span returns where instruction i begins and ends.
+func (k *ranAs) span(i int) (addr, end uint64) {
+	x := &k.list[k.piece(i)]
+	addr = k.look.ips[i-k.look.from]
+	return addr, addr + uint64(x.b.Lens[i-k.look.from])
+}
+
 // window returns up to most instructions from i on, until it is asked again.
 func (k *ranAs) window(i, most int) []ran {
 	list := k.some[:0]

@@ -25,15 +25,15 @@ func NewTwin(a, b []kcore.Learned, r, other *Reader) *Twin {
 		if r.Fetch(was, x.Addr) < len(was) || other.Fetch(is, x.Addr) < len(is) {
 			return nil
 		}
-		if !bytes.Equal(was, is) {
-			t.doubts.sites = append(t.doubts.sites, site{addr: x.Addr, last: x.Last()})
-			t.over.list = append(t.over.list, patch{x, is})
+		if at := differing(x.Addr, was, is); at.Len > 0 {
+			t.doubts.sites = append(t.doubts.sites, site{addr: at.Addr, last: at.Last()})
+			t.over.list = append(t.over.list, patch{at, is[at.Addr-x.Addr:][:at.Len]})
 		}
 	}
 	if len(t.doubts.sites) == 0 {
 		return nil
 	}
-	t.doubts.lists, t.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, t.doubts.at}
+	t.doubts.lists, t.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, t.doubts.at, r.Fetch}
 	return t
 }
 
@@ -64,18 +64,16 @@ func says(list []kcore.Learned, l *kcore.Learned) bool {
 	return false
 }
 
-// Bears reports whether the trace of a segment bears t as it bears the code by which list was decoded: nothing in it
-// contradicts either. Where it reports false, that is not known; so it is of no twin, nil.
-func (t *Twin) Bears(list []*flow.Batch) bool {
+// Bears reports whether the trace of a segment bears t as it bears the code by which it was decoded: nothing in it
+// contradicts either. tell gives its flow. Where it reports false, that is not known; so it is of no twin, nil.
+func (t *Twin) Bears(tell func(to flow.Sink) error) bool {
 	if t == nil {
 		return false
 	}
 	base := t.doubts.lists.get(&t.doubts)
 	defer t.doubts.lists.put(base)
-	for _, b := range list {
-		if base.Flow(b) != nil {
-			return false
-		}
+	if tell(base) != nil {
+		return false
 	}
 	var doubt marks
 	all := func(*site) bool { return true }

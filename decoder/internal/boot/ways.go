@@ -15,7 +15,10 @@ import (
 )
 
 // Patches is code that lies over the kernel's, by address. Nothing of it overlaps.
-type Patches struct{ list []patch }
+type Patches struct {
+	list  []patch
+	other []image.Range // where it is another than what lies below, by address; nil: anywhere
+}
 
 type patch struct {
 	image.Range
@@ -37,6 +40,32 @@ func (p *Patches) Lay(dst []byte, addr uint64) {
 			copy(dst[x.Addr-addr:], x.code)
 		}
 	}
+}
+
+// differs reports whether p is other code than what lies below at a byte of [addr, end), or may be.
+func (p *Patches) differs(addr, end uint64) bool {
+	if p.other != nil {
+		return overlap(p.other, addr, end)
+	}
+	i, _ := slices.BinarySearchFunc(p.list, addr, func(x patch, a uint64) int {
+		if x.Last() < a {
+			return -1
+		}
+		return 1
+	})
+	return i < len(p.list) && p.list[i].Addr < end
+}
+
+// differing returns which bytes of two codes of the same length at addr lie between the first and the last that differ.
+func differing(addr uint64, a, b []byte) image.Range {
+	from, end := 0, len(a)
+	for from < end && a[from] == b[from] {
+		from++
+	}
+	for end > from && a[end-1] == b[end-1] {
+		end--
+	}
+	return image.Range{Addr: addr + uint64(from), Len: uint64(end - from)}
 }
 
 // patched is code with other versions laid over the kernel's (flow.Text).

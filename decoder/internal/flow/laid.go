@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -14,6 +17,9 @@ type laid struct {
 	from  int                         // in list: what was added since Lay
 	other func(addr, end uint64) bool // nil: nothing is laid over
 	taken []takenOut
+
+	ordered int    // of list, by address
+	longest uint64 // what an entry may be read from, at most, bytes
 }
 
 // listed notes that b was added to the cache at k.
@@ -23,7 +29,23 @@ func (l *laid) listed(k key, b *Block) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = append(l.list, entryOf(k, b))
+	l.append(entryOf(k, b))
+}
+
+// append adds x to the list.
+func (l *laid) append(x entry) {
+	l.list, l.longest = append(l.list, x), max(l.longest, x.end-x.addr)
+}
+
+// mostUnordered is how many entries are not by address at most, where few are: each is looked at.
+const mostUnordered = 64
+
+// order has the list be by address, but for a few at its end.
+func (l *laid) order() {
+	if len(l.list)-l.ordered > mostUnordered+l.ordered/16 {
+		slices.SortFunc(l.list, func(x, y entry) int { return cmp.Compare(x.addr, y.addr) })
+		l.ordered = len(l.list)
+	}
 }
 
 // entry is a block in a cache.
@@ -50,21 +72,28 @@ func entryOf(k key, b *Block) entry { return entry{k, b.End + mostInsn, b} }
 var nowhere = event.Span{From: event.MaxEpoch}
 
 // Lay says that other code than c's lies in the ranges [addr, end) of which other is true of a byte, up to
-// Lift. Blocks of it are taken out. All others stay, with the ways between them, and more are
+// Lift: all of it in [lo, hi). Blocks of it are taken out. All others stay, with the ways between them, and more are
 // added. No walker may read c at that time.
-func (c *Cache) Lay(other func(addr, end uint64) bool) {
+func (c *Cache) Lay(lo, hi uint64, other func(addr, end uint64) bool) {
 	l := &c.laid
 	if !l.on {
 		l.on, l.list = true, make([]entry, 0, 1<<8)
 		for i := range c.shard {
 			c.shard[i].eachRoot(func(root *Block) {
-				root.each(func(b *Block) { l.list = append(l.list, entryOf(b.key(), b)) })
+				root.each(func(b *Block) { l.append(entryOf(b.key(), b)) })
 			})
 		}
 	}
-	l.from, l.other = len(l.list), other
-	for i := range l.list {
-		if x := &l.list[i]; other(x.addr, x.end) {
+	l.order()
+	l.from, l.other = len(l.list), func(addr, end uint64) bool { return addr < hi && end > lo && other(addr, end) }
+	i, _ := slices.BinarySearchFunc(l.list[:l.ordered], lo-min(lo, l.longest), func(x entry, a uint64) int { return cmp.Compare(x.addr, a) })
+	for ; i < l.ordered && l.list[i].addr < hi; i++ {
+		if x := &l.list[i]; l.other(x.addr, x.end) {
+			c.cover(x.key)
+		}
+	}
+	for i := range l.list[l.ordered:] {
+		if x := &l.list[l.ordered+i]; l.other(x.addr, x.end) {
 			c.cover(x.key)
 		}
 	}
@@ -100,33 +129,36 @@ func (c *Cache) Lift() {
 		t.root.each(func(b *Block) { b.Span, i = t.spans[i], i+1 })
 		c.shard[t.hash()>>58].setRoot(t.key, t.root)
 	}
-	c.endLaying()
+	c.endLaying(l.from)
 }
 
 // KeepLaid has c be for good of what is laid over it. It forgets what it knows to lay more.
 func (c *Cache) KeepLaid() {
-	c.endLaying()
-	c.laid.on, c.laid.list = false, nil
+	c.endLaying(len(c.laid.list))
+	c.laid.on, c.laid.list, c.laid.ordered = false, nil, 0
 }
 
 // Drop takes out of c for good what other is true of, as in Lay.
 func (c *Cache) Drop(other func(addr, end uint64) bool) {
-	c.Lay(other)
-	c.endLaying()
+	c.Lay(0, math.MaxUint64, other)
+	c.endLaying(0)
 }
 
-// endLaying has c be of one code again. What was taken out, and not put back, is no entry any more.
-func (c *Cache) endLaying() {
+// endLaying has c be of one code again. What was taken out, and not put back, is no entry any more: none such lies
+// before from.
+func (c *Cache) endLaying(from int) {
 	l := &c.laid
 	l.other, l.taken = nil, l.taken[:0]
-	kept := l.list[:0]
-	for _, x := range l.list {
+	kept, ordered := l.list[:from], min(l.ordered, from)
+	for i, x := range l.list[from:] {
 		if x.b.Span != nowhere {
-			kept = append(kept, x)
+			if kept = append(kept, x); from+i < l.ordered {
+				ordered++
+			}
 		}
 	}
 	clear(l.list[len(kept):])
-	l.list = kept
+	l.list, l.ordered = kept, ordered
 }
 
 // scrap takes all versions of a block out of c for good.

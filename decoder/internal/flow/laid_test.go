@@ -74,7 +74,7 @@ func TestLaid(t *testing.T) {
 				same("changed", &m.text, base)
 				continue
 			}
-			c.Lay(x.overlap)
+			c.Lay(x.at-uint64(r.IntN(3)), x.at+uint64(len(x.over)+r.IntN(3)), x.overlap)
 			w := NewWalker(x, c, cfg)
 			same("laid over", x, w, w)
 			c.Lift()

@@ -172,33 +172,6 @@ func (b *Batch) Copy(x *Batch) {
 	b.Ranges, b.Stamps, b.Notes = append(b.Ranges[:0], x.Ranges...), append(b.Stamps[:0], x.Stamps...), append(b.Notes[:0], x.Notes...)
 }
 
-// Shelf keeps batches in memory that many share.
-type Shelf struct {
-	ranges []Range
-	stamps []Stamp
-}
-
-// shelfPiece is how many ranges or stamps a piece of a shelf's memory has room for.
-const shelfPiece = 1 << 13
-
-// Keep returns a batch that is what b is. It takes BatchFilled(b) bytes.
-func (k *Shelf) Keep(b *Batch) *Batch {
-	x := &Batch{Stream: b.Stream, Notes: slices.Clone(b.Notes)}
-	x.Ranges, k.ranges = shelved(k.ranges, b.Ranges)
-	x.Stamps, k.stamps = shelved(k.stamps, b.Stamps)
-	return x
-}
-
-// shelved returns a copy of list behind what has room, and that with the copy.
-func shelved[T any](room, list []T) (kept, rest []T) {
-	if cap(room)-len(room) < len(list) {
-		room = make([]T, 0, max(shelfPiece, len(list)))
-	}
-	n := len(room)
-	room = append(room, list...)
-	return room[n:len(room):len(room)], room
-}
-
 // Part says where a batch lies that is not of a shard's own part. Such a batch tells a
 // sink what leads to that part, or what became of it. It is a set of bits.
 type Part uint8

@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"math"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -27,6 +29,15 @@ func (o Over) Fetch(dst []byte, addr uint64, fetch func(dst []byte, addr uint64)
 		}
 	}
 	return n, span
+}
+
+// Bounds returns between which addresses the ideas lie.
+func (o Over) Bounds() (lo, hi uint64) {
+	lo = math.MaxUint64
+	for i := range o {
+		lo, hi = min(lo, o[i].Addr), max(hi, o[i].Addr+uint64(len(o[i].Code)))
+	}
+	return lo, hi
 }
 
 // Overlap reports whether an idea lies over a byte of [addr, end).

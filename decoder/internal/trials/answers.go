@@ -12,7 +12,8 @@ import (
 // Answers is what segments of a recording told, each under one code or another. A segment that read none of
 // the code at which two codes differ tells the same under both, so it is decoded once. Many workers use it.
 type Answers struct {
-	Most int64 // bytes that answers may take together
+	Most  int64      // bytes that answers may take together
+	Spare *sync.Pool // of *flow.Batch
 
 	mu    sync.Mutex
 	of    map[Part][]*Answer
@@ -34,7 +35,7 @@ type Code struct{ Learned []kcore.Learned }
 type Answer struct {
 	Insns  int           // of the kernel that it executed
 	Visits []learn.Visit // where trace and code contradict each other
-	Flow   []*flow.Batch // as it was walked, in order; nil: that is not kept
+	Flow   []*flow.Kept  // as it was walked, in order; nil: that is not kept
 
 	code  *Code
 	reads flow.Reads // what code it read
@@ -48,14 +49,15 @@ const (
 	answerBytes = 4 << 10
 )
 
-// Batch returns a copy of b to be kept in an answer; nil where there is no room.
-func (k *Answers) Batch(b *flow.Batch) *flow.Batch {
+// Batch returns b as it is kept in an answer; nil where there is no room.
+func (k *Answers) Batch(b *flow.Batch) *flow.Kept {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.claim(flow.BatchFilled(b)) {
-		return nil
+	x := k.shelf.Keep(b, k.Most-k.held)
+	if x != nil {
+		k.held += x.Size()
 	}
-	return k.shelf.Keep(b)
+	return x
 }
 
 // claim takes bytes for what is to be kept, if so many are left.

@@ -20,7 +20,7 @@ type Asking struct {
 
 	// Where Code is a twin of another, and Of is that one: whether the trace of a segment bears both alike, given its
 	// flow under Of. nil: it is no twin.
-	Bears func(list []*flow.Batch) bool
+	Bears func(tell func(to flow.Sink) error) bool
 	Of    *Code
 
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ func Ask(k *Answers, list []kcore.Learned) *Asking {
 }
 
 // Told returns the flow of a segment under c; nil: it has to be walked.
-func (a *Asking) Told(c *Code, p Part) []*flow.Batch {
+func (a *Asking) Told(c *Code, p Part) []*flow.Kept {
 	if x := a.Known(c, p, true); x != nil {
 		return x.Flow
 	}
@@ -50,7 +50,7 @@ func (a *Asking) Told(c *Code, p Part) []*flow.Batch {
 func (a *Asking) Answer(p Part) *Answer {
 	x := a.Known(a.Code, p, false)
 	if x == nil && a.Bears != nil {
-		if x = a.Known(a.Of, p, true); x != nil && (len(x.Visits) > 0 || !a.Bears(x.Flow)) {
+		if x = a.Known(a.Of, p, true); x != nil && (len(x.Visits) > 0 || !a.Bears(func(to flow.Sink) error { return a.Retell(x.Flow, to) })) {
 			x = nil
 		}
 	}
@@ -59,7 +59,7 @@ func (a *Asking) Answer(p Part) *Answer {
 
 // Laid returns the flow of a segment under a's code with another version laid over it, if that is not nil. nil: it has
 // to be walked, or a is nil.
-func (a *Asking) Laid(over Version, p Part) []*flow.Batch {
+func (a *Asking) Laid(over Version, p Part) []*flow.Kept {
 	switch {
 	case a == nil:
 		return nil
@@ -85,7 +85,7 @@ type Kept struct {
 	Err    func() error // ends it
 
 	insns Insns
-	list  []*flow.Batch
+	list  []*flow.Kept
 	lost  bool // not all of it is kept
 }
 
@@ -114,26 +114,16 @@ func (k *Kept) Keep(p Part, reads *flow.Reads, visits []learn.Visit) *Answer {
 	return x
 }
 
-// Retell gives what was kept of a segment to a sink that may change it. spare is a pool of *flow.Batch.
-func Retell(list []*flow.Batch, spare *sync.Pool, to flow.Sink) error {
-	b, ok := spare.Get().(*flow.Batch)
+// Retell gives what was kept of a segment to a sink.
+func (a *Asking) Retell(list []*flow.Kept, to flow.Sink) error {
+	b, ok := a.Spare.Get().(*flow.Batch)
 	if !ok {
 		b = new(flow.Batch)
 	}
-	defer spare.Put(b)
+	defer a.Spare.Put(b)
 	for _, x := range list {
-		b.Copy(x)
+		x.Fill(b)
 		if err := to.Flow(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Relate gives what was kept of a segment to a sink that only reads it.
-func Relate(list []*flow.Batch, to flow.Sink) error {
-	for _, x := range list {
-		if err := to.Flow(x); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package trials
 
 import (
+	"math"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
@@ -17,12 +19,30 @@ type Blocks struct {
 // NewBlocks returns caches as blocks of one code.
 func NewBlocks(caches []*flow.Cache) *Blocks { return &Blocks{caches: caches} }
 
-// Lay lays other code over that of the blocks where changed is true, and returns what lifts it
-// (flow.Cache.Lay). What was learned is lifted before.
-func (b *Blocks) Lay(changed func(addr, end uint64) bool) (lift func()) {
+// Over is code that is laid over other code.
+type Over interface {
+	// Overlap reports whether it has a byte of [addr, end).
+	Overlap(addr, end uint64) bool
+	// Bounds returns between which addresses it lies.
+	Bounds() (lo, hi uint64)
+}
+
+// Anywhere is Over without bounds.
+type Anywhere func(addr, end uint64) bool
+
+// Overlap is k.
+func (k Anywhere) Overlap(addr, end uint64) bool { return k(addr, end) }
+
+// Bounds has everything lie within them.
+func (Anywhere) Bounds() (lo, hi uint64) { return 0, math.MaxUint64 }
+
+// Lay lays other code over that of the blocks, and returns what lifts it (flow.Cache.Lay). What was learned is
+// lifted before.
+func (b *Blocks) Lay(over Over) (lift func()) {
 	b.Lift()
+	lo, hi := over.Bounds()
 	for _, c := range b.caches {
-		c.Lay(changed)
+		c.Lay(lo, hi, over.Overlap)
 	}
 	return b.lift
 }
@@ -65,7 +85,7 @@ func (b *Blocks) Learn(base, text *kcore.Text, list []kcore.Learned) (ok bool) {
 		}
 		over = append(over, learn.Idea{Addr: l.Addr, Code: l.Code})
 	}
-	b.Lay(over.Overlap)
+	b.Lay(over)
 	b.over = text
 	return true
 }

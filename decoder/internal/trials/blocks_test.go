@@ -49,7 +49,7 @@ func TestBlocks(t *testing.T) {
 		if ok := b.Learn(base, c.text, c.list); ok != c.ok || b.Has(c.text) != c.ok || b.Has(nil) == c.ok {
 			t.Errorf("%s: %v, want %v", c.what, ok, c.ok)
 		}
-		b.Lay(func(uint64, uint64) bool { return false })()
+		b.Lay(learn.Over{})()
 		if b.Has(c.text) {
 			t.Errorf("%s: it lies there still, behind a trial", c.what)
 		}
@@ -133,7 +133,7 @@ func TestBlocksLaid(t *testing.T) {
 	b.Lift()
 	holds("lifted", base, 4)
 	learns()
-	lift := b.Lay(other.Overlap)
+	lift := b.Lay(other)
 	holds("tried", tried, 2)
 	lift()
 	holds("tried and lifted", base, 4)

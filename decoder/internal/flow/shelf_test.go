@@ -1,0 +1,75 @@
+package flow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestShelf would catch a batch that is told otherwise than it was when it was kept: another block, part of one, a
+// verdict, or a moment. Blocks of two caches may have one number. It would catch more than may be kept.
+func TestShelf(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 0x5e1f))
+	var blocks []*Block
+	for i := range 3000 {
+		blocks = append(blocks, &Block{Addr: uint64(i), N: uint16(1 + r.IntN(300)), Number: uint32(i % 2500)})
+	}
+	var k Shelf
+	var was []*Batch
+	var list []*Kept
+	strange, size, flat := 0, int64(0), int64(0)
+	for range 400 {
+		b := &Batch{Stream: r.IntN(3)}
+		stamp, at := 0, r.IntN(len(blocks))
+		for range r.IntN(600) {
+			if at = (at + r.IntN(9)) % len(blocks); r.IntN(30) == 0 {
+				at = r.IntN(len(blocks))
+			}
+			x := Range{Block: blocks[at], Stamp: uint32(stamp), N: blocks[at].N}
+			switch r.IntN(40) {
+			case 0:
+				x.N = uint16(1 + r.IntN(int(x.N)))
+			case 1:
+				x.Verdict = Verdict(r.IntN(int(numVerdicts)))
+			case 2:
+				x.flags = rangeFlags(r.IntN(256))
+			case 3:
+				stamp += r.IntN(5)
+			default:
+				stamp += r.IntN(2)
+			}
+			b.Ranges = append(b.Ranges, x)
+		}
+		s := Stamp{Off: r.Int64N(1 << 40)}
+		for range stamp + 1 {
+			if s.Off += r.Int64N(4); r.IntN(50) == 0 {
+				s.Time = event.Time{Lo: r.Uint64(), Hi: math.MaxUint64}
+			}
+			b.Stamps = append(b.Stamps, s)
+		}
+		for range r.IntN(3) {
+			b.Notes = append(b.Notes, Note{At: r.IntN(600), IP: r.Uint64()})
+		}
+		k.Keep(b, math.MaxInt64)
+		x := k.Keep(b, math.MaxInt64) // of blocks that it knows
+		if y := k.Keep(b, x.Size()-1); y != nil {
+			t.Fatalf("%d bytes are kept, of %d at most", y.Size(), x.Size()-1)
+		}
+		was, list, size, flat = append(was, b), append(list, x), size+x.Size(), flat+BatchFilled(b)
+	}
+	got := &Batch{}
+	for i, x := range list {
+		x.Fill(got)
+		strange = max(strange, len(x.others))
+		if w := was[i]; got.Stream != w.Stream || !slices.Equal(got.Ranges, w.Ranges) || !slices.Equal(got.Stamps, w.Stamps) ||
+			!slices.EqualFunc(got.Notes, w.Notes, func(a, b Note) bool { return a.At == b.At && a.IP == b.IP }) {
+			t.Fatalf("batch %d is told otherwise than it was", i)
+		}
+	}
+	if strange < 100 || size > flat/3 {
+		t.Errorf("%d blocks whose number is another's; %d bytes in place of %d", strange, size, flat)
+	}
+}
