@@ -43,7 +43,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	t := &trials.Trial{V: v, Switches: s.learned.switches}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
-	if !ok || s.learned.room < 0 {
+	if t.Out.Untried = ok && s.learned.room < 0; t.Out.Untried || !ok {
 		return t.Out
 	}
 	t.Out.Flow = s.learned.flow[:0]

@@ -39,6 +39,7 @@ type Decider struct {
 
 	dropped map[uint64]bool    // sites of which nothing holds at all visits
 	known   map[string]Outcome // what was tried
+	short   bool               // some idea was not tried, as too many had been: what is found from then on is not believed
 }
 
 // Dropped reports whether what held at addr did not hold at all visits.
@@ -68,7 +69,7 @@ func (d *Decider) Decide(visits []*Visit) {
 	checked := 0
 	var found []*Held          // now
 	failed := map[uint64]int{} // by where visits ended: of how many nothing was learned
-	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries; i++ {
+	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries && !d.short; i++ {
 		v := visits[i]
 		if slices.ContainsFunc(found, func(h *Held) bool { return v.passes(h.Addr) }) {
 			// A pass over all visits will tell whether it holds here.
@@ -149,6 +150,7 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 		}
 		d.known[key] = o
 	}
+	d.short = d.short || o.Untried
 	return o
 }
 
@@ -171,7 +173,7 @@ func (d *Decider) shown(x *Idea, visits []*Visit) (at []event.Time) {
 			other := *x
 			other.Code = x.Other
 			o := d.try(v, &other)
-			if o.stands() || !v.Meets(x.Addr, 1) {
+			if o.stands() || o.Untried || !v.Meets(x.Addr, 1) {
 				continue
 			}
 			t.Hi = max(t.Hi, o.Until)
@@ -228,7 +230,11 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 			}
 			return g.Rank <= rankLikely && x.Rank > rankLikely
 		}
-		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > least || slices.ContainsFunc(good, enough) {
+		if x.Rank == rankAny || d.short || x.Rank > least || slices.ContainsFunc(good, enough) {
+			break
+		}
+		if d.Tries >= maxTries {
+			d.short = true
 			break
 		}
 		if x.Back < back || d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return x.Addr-h.Addr < uint64(len(h.Code)) }) {
@@ -257,7 +263,7 @@ func fewest(list []tried, of func(x *tried) int) []tried {
 
 // choose returns the idea of good that holds at v and at most of the others that come by
 // its site, with the fewest returns gone astray. ok is false where several remain that do
-// not do the same, or one that is far fetched (sure).
+// not do the same, or one that is far fetched (sure), or some idea was not tried.
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
 	if len(good) == 0 {
 		return h, false
@@ -290,12 +296,12 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	good = fewest(good, func(x *tried) int { return x.astray })
 	groups := byTurns(good)
 	if len(groups) == 1 {
-		if h, ok = d.one(good); ok {
-			return h, ok
-		}
+		h, ok = d.one(good)
 	}
-	d.rivals(v, groups)
-	return h, false
+	if !ok {
+		d.rivals(v, groups)
+	}
+	return h, ok && !d.short
 }
 
 // one returns the ideas of good as one. ok is false where they do not do the same, or

@@ -15,6 +15,36 @@ func visitAt(ns, addr uint64) *Visit {
 	return &Visit{Off: int64(ns), IP: 0x9000, Path: []uint64{addr}, Time: event.Time{Lo: ns, Hi: ns}}
 }
 
+// TestDecideShort would catch an idea that is believed because others were not tried: one fits, another would, and too
+// much was decoded or tried before its turn. So it would be with two of three rivals.
+func TestDecideShort(t *testing.T) {
+	var ideas []Idea
+	for code := range byte(3) {
+		ideas = append(ideas, Idea{Addr: 0x1000, Code: []byte{code}, Was: []byte{9}, Rank: rankLikely})
+	}
+	held := Outcome{Beyond: enough}
+	for most := range 4 {
+		made := 0
+		byRoom := &Decider{Ideas: func(*Visit) []Idea { return ideas }, Try: func(*Visit, []Idea) Outcome {
+			if made++; made > most {
+				return Outcome{Untried: true}
+			}
+			return held
+		}}
+		byTries := &Decider{Ideas: byRoom.Ideas, Try: func(*Visit, []Idea) Outcome { return held }, Tries: maxTries - most}
+		for _, d := range []*Decider{byRoom, byTries} {
+			d.Decide([]*Visit{visitAt(1, 0x1000)})
+			rivals := 0
+			if most == len(ideas) {
+				rivals = 1
+			}
+			if len(d.Held) > 0 || len(d.Rivals) != rivals {
+				t.Errorf("%d of %d ideas tried: %d are believed, %d sets of rivals, want none and %d", most, len(ideas), len(d.Held), len(d.Rivals), rivals)
+			}
+		}
+	}
+}
+
 // TestDecide would catch an idea that is believed though a visit contradicts it. It would
 // also catch a change that the visits do not part, and a choice between ideas that do not
 // do the same. And it would catch an idea that leads astray at each visit, where the trace

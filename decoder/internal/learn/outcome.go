@@ -13,6 +13,8 @@ type Outcome struct {
 	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
 	Calls  Calls    // of the segment
 	Until  uint64   // when the trace contradicted again at the latest, ns
+	// Untried says that nothing was decoded, as too much had been: the rest says nothing.
+	Untried bool
 }
 
 // What an idea must come to at a visit: so many instructions behind it that events

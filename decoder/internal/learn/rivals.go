@@ -42,7 +42,7 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 	for i := range set {
 		set[i].from = v
 	}
-	if len(set) == 0 || len(set) > maxRivals {
+	if len(set) == 0 || len(set) > maxRivals || d.short {
 		return
 	}
 	same := func(o []Held) bool {
