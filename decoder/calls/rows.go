@@ -52,11 +52,11 @@ const (
 type rowsOf struct {
 	Rows // those that wait
 	t    *Tree
-	places
+	ranPlaces
 }
 
-// places is where calls ran, each once.
-type places struct {
+// ranPlaces is where calls ran, each once.
+type ranPlaces struct {
 	all  map[ranIn]*ranIn
 	last *ranIn // that was asked for last
 }
@@ -74,7 +74,7 @@ func (t *Tree) Named(function uint32) (sym, file string, addr uint64) {
 }
 
 // stands returns what stands for x.
-func (r *places) stands(x ranIn) *ranIn {
+func (r *ranPlaces) stands(x ranIn) *ranIn {
 	if r.last != nil && *r.last == x {
 		return r.last
 	}
@@ -119,7 +119,7 @@ func (r *rowsOf) call(c *Call) {
 }
 
 // ranBy has the thread of c know what stands for it, and returns that.
-func (r *places) ranBy(c *cpu) *ranIn {
+func (r *ranPlaces) ranBy(c *cpu) *ranIn {
 	th := c.thread
 	if th.ran == nil || th.ran.Stream != c.st {
 		th.ran = r.stands(ranIn{c.st, th.tid, th.comm})

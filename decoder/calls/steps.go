@@ -6,7 +6,7 @@ import "github.com/ptdecode/ptdecode/decoder"
 type stepsOf struct {
 	Rows // those that wait: of Begin, Ended, Function, Insns and Verdict, and of Ran the first
 	t    *Tree
-	places
+	ranPlaces
 }
 
 // beginSteps has t tell of calls that begin and end many at once.
