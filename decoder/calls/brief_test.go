@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -18,16 +19,56 @@ import (
 type alike struct {
 	name  string
 	trees [3]*calls.Tree // with objects, with brief calls, with brief calls and OnEnd alone
-	lines [3][]string
-	rows  manyTold // of one more tree, with brief calls: OnRows alone
-	steps manyTold // of one more: OnSteps alone
-	n     int      // lines that were compared
+	lines [3][]line
+	rows  manyTold[rowLine]  // of one more tree, with brief calls: OnRows alone
+	steps manyTold[stepLine] // of one more: OnSteps alone
+	n     int                // lines that were compared
+}
+
+// line is what a tree told of a call as it began or ended.
+type line struct {
+	ends                        bool
+	sym, file, comm             string
+	addr, from                  uint64
+	function, stream, depth     int
+	tid                         int32
+	how, ended                  calls.Way
+	verdict                     decoder.Verdict
+	begin, end, all             event.Time
+	self, ambiguous, insns      uint64
+	ran, gap, counted           bool
+	cycles, times, total, alone uint64
+	took, known                 bool
+	tag                         uint64
+}
+
+// rowLine is what a tree told of a call in a row.
+type rowLine struct {
+	sym, file, comm              string
+	addr, function, from, depth  uint64
+	stream                       int
+	tid                          int32
+	how, ended                   calls.Way
+	verdict                      decoder.Verdict
+	begin, beginMax, end, endMax uint64
+	self, insns, total, own      uint64
+}
+
+// stepLine is what a tree told of a call that began or ended, in one of many steps.
+type stepLine struct {
+	ends             bool
+	sym, file, comm  string
+	addr, function   uint64
+	stream           int
+	tid              int32
+	at, insns, ended uint64
+	verdict          decoder.Verdict
 }
 
 // manyTold is what a tree tells, and what it should.
-type manyTold struct {
+type manyTold[Line comparable] struct {
 	tree       *calls.Tree
-	list, want []string
+	list, want []Line
 	n          int // that were compared
 }
 
@@ -40,19 +81,18 @@ func newAlike(name string, s *decoder.Session) *alike {
 		tree.OnBegin = func(c *calls.Call) {
 			n++
 			c.Tag = n
-			x.tells(i, "begins", c)
+			x.tells(i, false, c)
 		}
 		if i == 2 {
 			tree.OnBegin = nil
 		}
-		tree.OnEnd = func(c *calls.Call) { x.tells(i, "ends", c) }
+		tree.OnEnd = func(c *calls.Call) { x.tells(i, true, c) }
 		x.trees[i] = tree
 	}
 	t := &calls.Tree{Session: s, Brief: true}
 	t.OnRows = func(rows *calls.Rows) {
 		for i := range rows.N {
-			sym, file, addr := t.Named(rows.Function[i])
-			x.rows.list = append(x.rows.list, row(rows, i, rows.Ran[i].Stream, rows.Ran[i].TID, rows.Ran[i].Comm, sym, file, addr))
+			x.rows.list = append(x.rows.list, row(t, rows, i))
 		}
 	}
 	x.rows.tree = t
@@ -60,12 +100,14 @@ func newAlike(name string, s *decoder.Session) *alike {
 	u.OnSteps = func(r *calls.Rows) {
 		ran := r.Ran[0]
 		for i := range r.N {
+			y := stepLine{stream: ran.Stream.Index, tid: ran.TID, comm: ran.Comm, at: r.Begin[i]}
 			if r.Ended[i] != calls.InProgress {
-				x.steps.list = append(x.steps.list, fmt.Sprint("ends", ran.Stream.Index, ran.TID, ran.Comm, r.Begin[i], r.Insns[i], r.Ended[i], r.Verdict[i]))
-				continue
+				y.ends, y.insns, y.ended, y.verdict = true, r.Insns[i], uint64(r.Ended[i]), r.Verdict[i]
+			} else {
+				y.function = uint64(r.Function[i])
+				y.sym, y.file, y.addr = u.Named(r.Function[i])
 			}
-			sym, file, addr := u.Named(r.Function[i])
-			x.steps.list = append(x.steps.list, fmt.Sprint("begins", ran.Stream.Index, ran.TID, ran.Comm, r.Begin[i], r.Function[i], sym, file, addr))
+			x.steps.list = append(x.steps.list, y)
 		}
 	}
 	x.steps.tree = u
@@ -73,46 +115,51 @@ func newAlike(name string, s *decoder.Session) *alike {
 }
 
 // stepOf is what a step should tell of a call.
-func stepOf(what string, c *calls.Call) string {
-	if what == "begins" {
-		return fmt.Sprint(what, c.Stream.Index, c.TID, c.Comm, c.Begin.Likely(), c.Function, c.Sym, c.File, c.Addr)
+func stepOf(ends bool, c *calls.Call) stepLine {
+	y := stepLine{ends: ends, stream: c.Stream.Index, tid: c.TID, comm: c.Comm, at: c.Begin.Likely()}
+	if !ends {
+		y.function, y.sym, y.file, y.addr = uint64(c.Function), c.Sym, c.File, c.Addr
+		return y
 	}
-	at := c.End.Likely()
+	y.at, y.insns, y.ended, y.verdict = c.End.Likely(), c.Insns, uint64(c.Ended), c.Verdict
 	if c.Ended == calls.AtEnd {
-		at = c.End.Lo
+		y.at = c.End.Lo
 	}
-	return fmt.Sprint(what, c.Stream.Index, c.TID, c.Comm, at, c.Insns, c.Ended, c.Verdict)
+	return y
 }
 
-// row is a row as text.
-func row(r *calls.Rows, i int, st *decoder.Stream, tid int32, comm, sym, file string, addr uint64) string {
-	return fmt.Sprint(sym, addr, file, r.Function[i], st.Index, tid, comm, r.From[i], r.How[i], r.Depth[i], r.Begin[i], r.BeginMax[i], r.End[i], r.EndMax[i], r.Ended[i],
-		r.Self[i], r.Insns[i], r.Verdict[i], r.Total[i], r.Own[i])
+// row is row i of r.
+func row(t *calls.Tree, r *calls.Rows, i int) rowLine {
+	ran := r.Ran[i]
+	y := rowLine{function: uint64(r.Function[i]), from: r.From[i], depth: r.Depth[i], stream: ran.Stream.Index, tid: ran.TID, comm: ran.Comm,
+		how: r.How[i], ended: r.Ended[i], verdict: r.Verdict[i], begin: r.Begin[i], beginMax: r.BeginMax[i], end: r.End[i], endMax: r.EndMax[i],
+		self: r.Self[i], insns: r.Insns[i], total: r.Total[i], own: r.Own[i]}
+	y.sym, y.file, y.addr = t.Named(r.Function[i])
+	return y
 }
 
 // rowOf is what row should tell of a call.
-func rowOf(c *calls.Call) string {
+func rowOf(c *calls.Call) rowLine {
 	total, self, ok := c.Took()
 	if !ok {
 		total, self = math.MaxUint64, math.MaxUint64
 	}
-	return fmt.Sprint(c.Sym, c.Addr, c.File, c.Function, c.Stream.Index, c.TID, c.Comm, c.From, c.How, c.Depth, c.Begin.Lo, c.Begin.Hi, c.End.Lo, c.End.Hi, c.Ended,
-		c.Self, c.Insns, c.Verdict, total, self)
+	return rowLine{sym: c.Sym, file: c.File, addr: c.Addr, function: uint64(c.Function), from: c.From, depth: uint64(c.Depth),
+		stream: c.Stream.Index, tid: c.TID, comm: c.Comm, how: c.How, ended: c.Ended, verdict: c.Verdict,
+		begin: c.Begin.Lo, beginMax: c.Begin.Hi, end: c.End.Lo, endMax: c.End.Hi, self: c.Self, insns: c.Insns, total: total, own: self}
 }
 
 // tells notes what a tree tells.
-func (x *alike) tells(i int, what string, c *calls.Call) {
-	total, self, ok := c.Took()
-	all, known := c.Total()
-	s := fmt.Sprint(what, c.Sym, c.Addr, c.File, c.Function, c.Stream.Index, c.TID, c.Comm, c.From, c.How, c.Depth, c.Begin, c.End, c.Ended,
-		c.Self, c.Ambiguous, c.Insns, c.Verdict, c.Ran, c.Gap, c.Cycles, c.Counted, c.Times, total, self, ok, all, known)
-	if i < 2 {
-		s += fmt.Sprint(" tag ", c.Tag)
-	}
-	if x.lines[i] = append(x.lines[i], s); i > 0 {
+func (x *alike) tells(i int, ends bool, c *calls.Call) {
+	y := line{ends: ends, sym: c.Sym, file: c.File, comm: c.Comm, addr: c.Addr, from: c.From, function: c.Function, stream: c.Stream.Index,
+		depth: c.Depth, tid: c.TID, how: c.How, ended: c.Ended, verdict: c.Verdict, begin: c.Begin, end: c.End, self: c.Self,
+		ambiguous: c.Ambiguous, insns: c.Insns, ran: c.Ran, gap: c.Gap, counted: c.Counted, cycles: c.Cycles, times: c.Times, tag: c.Tag}
+	y.total, y.alone, y.took = c.Took()
+	y.all, y.known = c.Total()
+	if x.lines[i] = append(x.lines[i], y); i > 0 {
 		return
 	}
-	if x.steps.want = append(x.steps.want, stepOf(what, c)); what == "ends" {
+	if x.steps.want = append(x.steps.want, stepOf(ends, c)); ends {
 		x.rows.want = append(x.rows.want, rowOf(c))
 	}
 }
@@ -144,18 +191,22 @@ func (x *alike) compare() error {
 	}
 	for i := range a {
 		if a[i] != b[i] {
-			return fmt.Errorf("%s: line %d:\n%s\nas brief calls\n%s", x.name, x.n+i, a[i], b[i])
+			return fmt.Errorf("%s: line %d:\n%+v\nas brief calls\n%+v", x.name, x.n+i, a[i], b[i])
 		}
-		if a[i][0] == 'b' {
+		if !a[i].ends {
 			continue
 		}
-		if len(c) == 0 || len(c[0]) > len(a[i]) || a[i][:len(c[0])] != c[0] {
-			return fmt.Errorf("%s: line %d:\n%s\nwithout OnBegin\n%s", x.name, x.n+i, a[i], c)
+		y := a[i]
+		if y.tag = 0; len(c) == 0 || c[0] != y {
+			return fmt.Errorf("%s: line %d:\n%+v\nwithout OnBegin\n%+v", x.name, x.n+i, y, c)
 		}
 		c = c[1:]
 	}
+	if len(c) > 0 {
+		return fmt.Errorf("%s: behind line %d, without OnBegin too many:\n%+v", x.name, x.n, c)
+	}
 	x.n += len(a)
-	x.lines = [3][]string{a[:0], b[:0], nil}
+	x.lines = [3][]line{a[:0], b[:0], x.lines[2][:0]}
 	if err := x.rows.compare(x.name + ": row"); err != nil {
 		return err
 	}
@@ -163,14 +214,14 @@ func (x *alike) compare() error {
 }
 
 // compare compares as much as was told both ways: rows come many at once.
-func (y *manyTold) compare(what string) error {
+func (y *manyTold[Line]) compare(what string) error {
 	n := min(len(y.list), len(y.want))
 	for i := range n {
 		if y.list[i] != y.want[i] {
-			return fmt.Errorf("%s %d:\n%s\nas an object\n%s", what, y.n+i, y.list[i], y.want[i])
+			return fmt.Errorf("%s %d:\n%+v\nas an object\n%+v", what, y.n+i, y.list[i], y.want[i])
 		}
 	}
-	y.list, y.want, y.n = y.list[n:], y.want[n:], y.n+n
+	y.list, y.want, y.n = append(y.list[:0], y.list[n:]...), append(y.want[:0], y.want[n:]...), y.n+n
 	return nil
 }
 
@@ -260,10 +311,8 @@ func (x *alike) end() error {
 	x.rows.tree.Close()
 	x.steps.tree.Close()
 	err := x.compare()
-	for _, y := range []*manyTold{&x.rows, &x.steps} {
-		if err == nil && len(y.list)+len(y.want) > 0 {
-			err = fmt.Errorf("%s: %d rows or steps too many, %d are missing", x.name, len(y.list), len(y.want))
-		}
+	if n, m := len(x.rows.list)+len(x.steps.list), len(x.rows.want)+len(x.steps.want); err == nil && n+m > 0 {
+		err = fmt.Errorf("%s: %d rows or steps too many, %d are missing", x.name, n, m)
 	}
 	return err
 }

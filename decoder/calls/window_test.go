@@ -43,11 +43,11 @@ func toldOf(t *testing.T, s *decoder.Session, from, until uint64) map[told]int {
 // all that lie in the time are told.
 func TestCallsOfWindows(t *testing.T) {
 	for _, of := range []struct {
-		name        string
-		small, full int // windows
-	}{{"kprobes", 2, 40}, {"tracepoints", 0, 4}, {"ftrace", 0, 10}, {"nomitig-late", 0, 10}, {"tracepoints-coarse", 2, 40}} {
+		name             string
+		small, full, all int // windows
+	}{{"kprobes", 2, 12, 40}, {"tracepoints", 0, 1, 4}, {"ftrace", 0, 4, 10}, {"nomitig-late", 0, 4, 10}, {"tracepoints-coarse", 2, 12, 40}} {
 		t.Run(of.name, func(t *testing.T) {
-			n := uint64(testsize.Of(t, of.small, of.full))
+			n := uint64(testsize.Of(t, of.small, of.full, of.all))
 			if n == 0 {
 				t.Skip("full form only")
 			}

@@ -196,7 +196,7 @@ func TestHistoryRecordings(t *testing.T) {
 		cache := NewCache()
 		fast, cold, slow := NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg)
 		slow.careful = true
-		for seed := range testsize.Of(t, 1, 60) {
+		for seed := range testsize.Of(t, 1, 15, 60) {
 			p.trace = slices.Clone(whole)
 			r := rand.New(rand.NewPCG(uint64(seed), 9))
 			for range len(whole)/2000 + 1 {
