@@ -144,7 +144,7 @@ func TestSteadyRecordings(t *testing.T) {
 	testsize.OnlyFull(t)
 	recs := []string{"ftrace", "kprobes", "nomitig-late", "tracepoints-coarse"}
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
-	for seed := range uint64(6) {
+	for seed := range uint64(testsize.Of(t, 0, 4, 12)) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
 		rec := recs[seed%uint64(len(recs))]
 		dir := filepath.Join(t.TempDir(), "perf.data")
