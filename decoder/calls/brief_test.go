@@ -90,10 +90,13 @@ func newAlike(name string, s *decoder.Session) *alike {
 		x.trees[i] = tree
 	}
 	t := &calls.Tree{Session: s, Brief: true}
-	t.OnRows = func(rows *calls.Rows) {
+	kept := new(calls.Rows)
+	t.OnRows = func(rows *calls.Rows) *calls.Rows {
 		for i := range rows.N {
 			x.rows.list = append(x.rows.list, row(t, rows, i))
 		}
+		rows, kept = kept, rows
+		return rows
 	}
 	x.rows.tree = t
 	u := &calls.Tree{Session: s, Brief: true}

@@ -65,7 +65,7 @@ func (c *cpu) jumpsOn(x *decoder.BatchRange, stamp uint32, insns uint64, prev *d
 // ends, and insns and here of briskly as of then. Where a call or a return ends it, how says so. It calls nothing:
 // so what the loop needs stays in registers.
 func brisk(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64, here bool) (end int, sum uint64, seen bool, how leaving) {
-	b, r, returner, base := &c.briefs, c.rows, c.returner, c.top.Depth
+	b, r, returner, base := &c.briefs, c.rows.Rows, c.returner, c.top.Depth
 	if c.top.hidden {
 		base--
 	}

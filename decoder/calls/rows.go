@@ -50,8 +50,8 @@ const (
 
 // rowsOf is the rows of a Tree.
 type rowsOf struct {
-	Rows // those that wait
-	t    *Tree
+	*Rows // those that wait
+	t     *Tree
 	ranPlaces
 }
 
@@ -63,14 +63,20 @@ type ranPlaces struct {
 
 // beginRows has t tell of calls as rows.
 func (t *Tree) beginRows() {
-	t.rows = &rowsOf{t: t}
+	t.rows = &rowsOf{Rows: new(Rows), t: t}
 	t.OnEnd = t.rows.call
 }
 
-// Named returns what calls of the function with a number are of, as Call has it. It is for OnRows.
-func (t *Tree) Named(function uint32) (sym, file string, addr uint64) {
-	f := t.functions[function]
-	return f.Sym, f.File, f.Addr
+// Named returns what calls of the function with a number are of, as Call has it. It is for OnRows and OnSteps.
+func (t *Tree) Named(function uint32) (sym, file string, addr uint64) { return t.SoFar()(function) }
+
+// SoFar returns what does as Named does, for the functions that the flow came to so far. Any goroutine may call it.
+func (t *Tree) SoFar() func(function uint32) (sym, file string, addr uint64) {
+	list := t.functions
+	return func(function uint32) (sym, file string, addr uint64) {
+		f := list[function]
+		return f.Sym, f.File, f.Addr
+	}
 }
 
 // stands returns what stands for x.
@@ -100,7 +106,7 @@ func (r *rowsOf) added() {
 // handsOn hands on the rows that wait.
 func (r *rowsOf) handsOn() {
 	if r != nil && r.N > 0 {
-		r.t.OnRows(&r.Rows)
+		r.Rows = r.t.OnRows(r.Rows)
 		r.N = 0
 	}
 }

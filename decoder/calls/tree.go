@@ -37,8 +37,9 @@ type Tree struct {
 	From, Until uint64
 
 	// OnRows, where set, is given calls that ended as Rows, in place of OnEnd: 256 each time, and at Close the
-	// rest. These are lent, and it may change them. It goes with Brief.
-	OnRows func(*Rows)
+	// rest. It may change them, or keep them: it returns where the next ones go, the same or others that nobody else uses.
+	// What N of these is does not matter. It goes with Brief.
+	OnRows func(*Rows) (next *Rows)
 
 	// OnSteps, where set, is told of calls that begin and end, in their order, in place of OnBegin and OnEnd. It is told of
 	// up to 256 each time, and as Flow or Close ends of the rest. Where Ended is InProgress, one of a Function begins. Else one

@@ -9,9 +9,9 @@ import (
 
 // callTaker is an Encoder that takes rows of calls as the tree has them: there are so many of them.
 type callTaker interface {
-	// takesCalls takes rows of a tree, maxWaiting each time but the last. The error says that calls can no longer
-	// be written.
-	takesCalls(of *calls.Tree, rows *calls.Rows) error
+	// takesCalls takes rows of a tree and keeps them, maxWaiting each time but the last. It returns others, which
+	// have none. The error says that calls can no longer be written.
+	takesCalls(of *calls.Tree, rows *calls.Rows) (*calls.Rows, error)
 }
 
 // callsPerGroup is how many rows a row group of calls has at most. It is more than others have, as
@@ -20,6 +20,9 @@ const callsPerGroup = 4 * rowsPerPage
 
 // A row group is looked at behind as many calls as come at once, so it has a multiple of these.
 var _ = [1]struct{}{}[callsPerGroup%maxWaiting]
+
+// naming is calls.Tree.Named, of functions that the tree came to.
+type naming func(function uint32) (sym, file string, addr uint64)
 
 // key is what columns of calls hang on: where it is the same, so are they.
 type key struct {
@@ -120,7 +123,7 @@ func (x *callRows) empty() {
 }
 
 // takes adds rows of calls: each column takes theirs in a loop.
-func (g *rowGroup) takes(of *calls.Tree, rows *calls.Rows) {
+func (g *rowGroup) takes(of naming, rows *calls.Rows) {
 	x := g.calls
 	first, end := g.rows, g.rows+rows.N
 	functions, ways := x.keys[keyFunction].ids[first:end], x.keys[keyWay].ids[first:end]
@@ -250,12 +253,12 @@ func (x *callRows) comesFrom(row int, st *decoder.Stream, tid int32, comm string
 func signed(n int32) Value { return Value{N: uint64(int64(n))} }
 
 // comesTo gives a function a number, and returns one more than that.
-func (g *rowGroup) comesTo(of *calls.Tree, function uint32) uint32 {
+func (g *rowGroup) comesTo(of naming, function uint32) uint32 {
 	x := g.calls
 	for len(x.functions) <= int(function) {
 		x.functions = append(x.functions, 0)
 	}
-	sym, file, addr := of.Named(function)
+	sym, file, addr := of(function)
 	n := uint32(g.adds(keyFunction, Value{S: sym}, Value{S: file}, Value{N: addr})) + 1
 	x.functions[function] = n
 	return n

@@ -77,8 +77,8 @@ func TestCrowded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	var x, all calls.Rows
-	tree := &calls.Tree{Session: s, Brief: true, OnRows: func(rows *calls.Rows) { x = *rows }}
+	x, all := calls.Rows{}, new(calls.Rows)
+	tree := &calls.Tree{Session: s, Brief: true, OnRows: func(rows *calls.Rows) *calls.Rows { x = *rows; return rows }}
 	if err := s.Flow(t.Context(), decoder.Query{Merged: true}, sinkOf(tree.Flow)); err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +92,9 @@ func TestCrowded(t *testing.T) {
 	for i := range uint64(n) {
 		x.From[0], x.End[0] = 1<<40+i, 1000*i+i%7
 		if all.Takes(&x, 0); all.N == maxWaiting || i == n-1 {
-			if err := enc.(callTaker).takesCalls(tree, &all); err != nil {
+			if all, err = enc.(callTaker).takesCalls(tree, all); err != nil {
 				t.Fatal(err)
 			}
-			all.N = 0
 		}
 	}
 	if err := enc.Close(nil); err != nil {

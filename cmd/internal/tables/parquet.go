@@ -7,14 +7,12 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
 // parquet writes a file for each table in Apache Parquet's format (parquet-format 2.10:
 // README.md, Encodings.md, Compression.md, parquet.thrift). All columns are required, and go
 // by a dictionary for each row group, but times. Pages of dictionaries are packed by zstd. A row group
-// that is full is written by another goroutine, while the next one fills.
+// that is full is written by another goroutine, while the next one fills. A third one fills those of calls.
 type parquet struct {
 	*files
 	most    int // rows of a row group; 0: as many as there is room for
@@ -23,6 +21,7 @@ type parquet struct {
 	full    chan *rowGroup
 	empty   [len(Tables)]chan *rowGroup // written
 	done    chan struct{}               // closed when all that was full is written
+	calls   callFiller
 
 	// What follows is the other goroutine's, until done is closed.
 	zip    *zstd.Encoder
@@ -118,15 +117,6 @@ func (p *parquet) toFill(table int) *rowGroup {
 	return t.filled
 }
 
-// takesCalls writes rows of calls (callTaker).
-func (p *parquet) takesCalls(of *calls.Tree, rows *calls.Rows) error {
-	g := p.toFill(tableCalls)
-	if g.takes(of, rows); g.rows >= g.most || g.calls.crowded {
-		return p.hands(g)
-	}
-	return nil
-}
-
 // Row writes a row. It is not one of calls.
 func (p *parquet) Row(table int, row []Value) error {
 	g := p.toFill(table)
@@ -204,6 +194,9 @@ func (p *parquet) writeFull() {
 
 // ends writes what is left of a table, and gives back the memory of its row groups.
 func (p *parquet) ends(table int) {
+	if table == tableCalls {
+		p.calls.ends()
+	}
 	g := p.tables[table].filled
 	if p.tables[table].filled = nil; g == nil {
 		g = &rowGroup{table: table}
@@ -339,6 +332,7 @@ func (p *parquet) page(table int, data []byte, kind int64, n int, encoding int64
 
 // Close writes what is left, and what the files say of themselves.
 func (p *parquet) Close(err error) error {
+	p.calls.ends()
 	for i := range p.tables {
 		if g := p.tables[i].filled; g != nil {
 			p.full <- g

@@ -20,7 +20,7 @@ type Sink struct {
 	f       *host.Filter
 	enc     Encoder
 	calls   callTaker       // is enc; nil: calls become rows one by one
-	passed  calls.Rows      // for calls: those that the filters let pass
+	passed  *calls.Rows     // for calls: those that the filters let pass
 	maker   *rows.Maker     // nil: no table asks for it
 	tree    *calls.Tree     // the same
 	counter *counts.Counter // the same
@@ -50,7 +50,7 @@ func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	if c[tableCalls] {
 		k.tree = &calls.Tree{Session: s, OnEnd: k.call, Brief: true}
 		if k.calls != nil {
-			k.tree.OnRows = k.callRows
+			k.tree.OnRows, k.passed = k.callRows, new(calls.Rows)
 		}
 	}
 	if c[tableBlocks] || c[tableInstructions] {
@@ -173,12 +173,13 @@ func (k *Sink) take(r *rows.Row) error {
 	return nil
 }
 
-// callRows takes rows of calls, those that the filters let pass.
-func (k *Sink) callRows(x *calls.Rows) {
+// callRows takes rows of calls, those that the filters let pass (calls.Tree.OnRows).
+func (k *Sink) callRows(x *calls.Rows) (next *calls.Rows) {
 	o, only := &k.f.Options, k.f.Given != "" && k.f.Only != nil
 	if !only && o.From == 0 && o.Until == 0 {
-		k.Fail(k.calls.takesCalls(k.tree, x))
-		return
+		x, err := k.calls.takesCalls(k.tree, x)
+		k.Fail(err)
+		return x
 	}
 	for i := range x.N {
 		if x.EndMax[i] < o.From || o.Until != 0 && x.Begin[i] > o.Until {
@@ -194,13 +195,15 @@ func (k *Sink) callRows(x *calls.Rows) {
 			k.handsRows()
 		}
 	}
+	return x
 }
 
 // handsRows hands on the rows of calls that the filters let pass.
 func (k *Sink) handsRows() {
-	if k.passed.N > 0 {
-		k.Fail(k.calls.takesCalls(k.tree, &k.passed))
-		k.passed.N = 0
+	if k.passed != nil && k.passed.N > 0 {
+		var err error
+		k.passed, err = k.calls.takesCalls(k.tree, k.passed)
+		k.Fail(err)
 	}
 }
 
