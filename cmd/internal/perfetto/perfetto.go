@@ -50,13 +50,16 @@ type Sink struct {
 	w       writer
 	tree    *calls.Tree
 	order   inOrder
-	main    *sequence // of the tracks that are no CPU's and no thread's
-	cpus    []cpu     // by stream
+	main    *sequence   // of the tracks that are no CPU's and no thread's
+	cpus    []cpu       // by stream
+	shown   []cpuTracks // by stream
 	threads map[threadKey]*thread
 	recent  []*thread   // by stream: that of its newest call
 	tracks  uint64      // of threads
 	named   []nameCache // by stream
 	begun   bool
+	ended   bool // the flow
+	script  script
 	counted Counts
 }
 
@@ -89,9 +92,6 @@ var trackUnits = [kinds]string{trackSpeed: "insn/µs", trackCycles: "insn/cycle"
 
 // cpu is what a stream does.
 type cpu struct {
-	seq       *sequence
-	described [kinds]bool
-	at        uint64 // ns: of its newest event
 	tid       int32  // that runs
 	running   bool   // its slice is open
 	until     uint64 // ns: another thread may run from then on
@@ -99,6 +99,13 @@ type cpu struct {
 	insns     uint64 // since from
 	from      uint64 // ns; 0: not known
 	cycles    cycles // of its core
+}
+
+// cpuTracks is what was written of a stream.
+type cpuTracks struct {
+	seq       *sequence
+	described [kinds]bool
+	at        uint64 // ns: of its newest event
 }
 
 // threadKey names a thread; those that are not known are a stream's own.
@@ -119,7 +126,7 @@ type thread struct {
 
 // New returns a sink that writes to w.
 func New(s *decoder.Session, w io.Writer, o Options) *Sink {
-	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams())), named: make([]nameCache, len(s.Streams()))}
+	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), shown: make([]cpuTracks, len(s.Streams())), recent: make([]*thread, len(s.Streams())), named: make([]nameCache, len(s.Streams()))}
 	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends, Brief: o.Shortest == 0 && o.From == 0}
 	if k.tree.Brief && o.Until == 0 && o.Depth == 0 && o.Wants == nil {
 		k.tree.OnSteps = k.takes
@@ -137,10 +144,10 @@ func (k *Sink) begin() {
 
 // on returns a track of a stream, and describes it first if it is new.
 func (k *Sink) on(stream, kind int) uint64 {
-	c := &k.cpus[stream]
+	c := &k.shown[stream]
 	uuid := uint64(firstCPU + stream*kinds + kind)
 	if c.seq == nil {
-		c.seq, c.tid = k.w.begin(0), -1
+		c.seq = k.w.begin(0)
 	}
 	if !c.described[kind] {
 		c.described[kind] = true
@@ -149,14 +156,26 @@ func (k *Sink) on(stream, kind int) uint64 {
 	return uuid
 }
 
-// happens writes an event of a stream; its time is no earlier than that of the one before.
+// happens takes an event of a stream.
 func (k *Sink) happens(stream, kind int, e trackEvent) {
 	k.catchUp()
+	if k.tree.OnSteps == nil || k.ended {
+		k.shows(stream, kind, &e)
+		return
+	}
+	p := k.toPage()
+	p.lines = append(p.lines, line{st: k.s.Streams()[stream], track: kind})
+	p.events = append(p.events, e)
+	k.turns()
+}
+
+// shows writes an event of a stream; its time is no earlier than that of the one before.
+func (k *Sink) shows(stream, kind int, e *trackEvent) {
 	track := k.on(stream, kind)
-	c := &k.cpus[stream]
+	c := &k.shown[stream]
 	e.track, e.time = track, max(e.time, c.at)
 	c.at = e.time
-	k.w.emit(c.seq, &e)
+	k.w.emit(c.seq, e)
 }
 
 // Flow writes b.
@@ -207,6 +226,9 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if k.order.batch = nil; k.order.err != nil {
 		return k.order.err
 	}
+	if k.tree.OnSteps != nil && !k.script.failed.Load() {
+		return nil // nobody else may look at the writer
+	}
 	return k.w.err
 }
 
@@ -241,7 +263,7 @@ func (k *Sink) moment(stream int, s *decoder.Stamp, in bool) {
 	case t.Lo == 0:
 		return
 	case !in:
-		k.stops(stream, min(now, max(k.o.Until, c.at)))
+		k.stops(stream, min(now, max(k.o.Until, k.shown[stream].at)))
 		c.from = 0 // the counters begin anew
 		return
 	}

@@ -2,18 +2,16 @@ package perfetto
 
 import "github.com/ptdecode/ptdecode/decoder/calls"
 
-// takes takes calls that begin and end (calls.Tree.OnSteps), where all of them are wanted. It writes what begins
-// and ends would write.
-func (k *Sink) takes(x *calls.Rows) {
-	ran := x.Ran[0]
-	t, named := k.threadOf(ran.Stream, ran.TID, ran.Comm), &k.named[ran.Stream.Index]
+// writeSteps writes calls that begin and end, as begins and ends would.
+func (k *Sink) writeSteps(of *line, x steps, nameOf func(function uint32) (sym, file string, addr uint64)) {
+	t, named := k.threadOf(of.st, of.tid, of.comm), &k.named[of.st.Index]
 	for n := 0; ; n++ {
-		if n = k.w.steps(&t.slices, x, n, *named, t.seq.turn, &t.at); n == x.N {
+		if n = k.w.steps(&t.slices, &x, n, *named, t.seq.turn, &t.at); n == len(x.at) {
 			break
 		}
-		t.at = max(t.at, x.Begin[n])
-		sym, _, addr := k.tree.Named(x.Function[n])
-		k.names(t, named, int(x.Function[n]), sym, addr)
+		t.at = max(t.at, x.at[n])
+		sym, _, addr := nameOf(x.function[n])
+		k.names(t, named, int(x.function[n]), sym, addr)
 	}
 	if len(k.w.out) >= writeBytes {
 		k.w.flush()
@@ -22,24 +20,25 @@ func (k *Sink) takes(x *calls.Rows) {
 
 // steps writes steps from one on, up to a call that begins and whose name has no number. It returns which that is. turn
 // is that of the sequence that s is of. at is the time of its last packet, ns.
-func (w *writer) steps(s *slices, x *calls.Rows, from int, named nameCache, turn uint32, at *uint64) int {
-	end := min(x.N, len(x.Ended))
+func (w *writer) steps(s *slices, x *steps, from int, named nameCache, turn uint32, at *uint64) int {
+	end := len(x.ended)
 	out, n, now := w.room((end-from)*maxPacket), 0, *at
 	if now != s.time {
 		s.goesTo(now)
 	}
+	times, insns, functions, verdicts := x.at[:end], x.insns[:end], x.function[:end], x.verdict[:end]
 	i := from
 	for ; i < end; i++ {
-		if at := x.Begin[i]; at > now {
+		if at := times[i]; at > now {
 			now = at
 			s.goesTo(now)
 		}
 		b := (*[maxPacket]byte)(out[n:])
-		if ended := x.Ended[i]; ended != calls.InProgress {
-			n += s.ending(b, x.Insns[i], &w.notes[x.Verdict[i]][ended])
+		if ended := x.ended[i]; ended != calls.InProgress {
+			n += s.ending(b, insns[i], &w.notes[verdicts[i]][ended])
 			continue
 		}
-		f := int(x.Function[i])
+		f := int(functions[i])
 		if f >= len(named) || named[f].turn != turn || named[f].id == 0 {
 			break
 		}

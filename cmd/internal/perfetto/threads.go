@@ -65,7 +65,7 @@ func (k *Sink) begins(c *calls.Call) {
 		return
 	}
 	if k.o.Shortest == 0 && k.o.From == 0 {
-		k.shows(t, c)
+		k.beginsNow(t, c)
 		return
 	}
 	c.Tag = tagHeld
@@ -78,15 +78,15 @@ func (k *Sink) begins(c *calls.Call) {
 func (k *Sink) release(t *thread, now, until uint64) {
 	n := 0
 	for ; until >= k.o.From && n < len(t.held) && now >= t.held[n].Begin.Likely()+k.o.Shortest; n++ {
-		k.shows(t, t.held[n])
+		k.beginsNow(t, t.held[n])
 	}
 	if n > 0 {
 		t.held = append(t.held[:0], t.held[n:]...)
 	}
 }
 
-// shows writes the beginning of a call.
-func (k *Sink) shows(t *thread, c *calls.Call) {
+// beginsNow writes the beginning of a call.
+func (k *Sink) beginsNow(t *thread, c *calls.Call) {
 	c.Tag = tagWritten
 	t.at = max(t.at, c.Begin.Likely())
 	named := &k.named[c.Stream.Index]
@@ -132,14 +132,16 @@ func (k *Sink) Close() error {
 		k.begin()
 	}
 	k.tree.Close()
+	k.joins()
+	k.ended = true
 	if k.o.Counted != nil {
 		k.o.Counted(k.counted)
 	}
 	for i := range k.cpus {
 		c := &k.cpus[i]
-		k.stops(i, c.at)
+		k.stops(i, k.shown[i].at)
 		if c.ambiguous {
-			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
+			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: k.shown[i].at})
 		}
 	}
 	k.pokes()
@@ -181,7 +183,7 @@ func (k *Sink) pokes() {
 // crossed writes one end of an arrow.
 func (k *Sink) crossed(c *Crossing, flow uint64, name string, x report.Sighting) {
 	track := k.on(c.Stream, trackCrossings)
-	k.w.emit(k.cpus[c.Stream].seq, &trackEvent{
+	k.w.emit(k.shown[c.Stream].seq, &trackEvent{
 		kind: instant, time: x.Time.Likely(), track: track, name: name, flows: []uint64{flow},
 		notes: []note{textNote("verdict", x.Verdict.String())},
 	})
