@@ -16,6 +16,9 @@ type aside struct {
 	ok    bool     // else it is no such version, or nobody knows
 	// returns says that both end with a return, each with one of its own: they lead to one place.
 	returns bool
+	// Behind which instructions of has and of other no jump lies before the first one that the trace tells of: so many. Where
+	// that takes an outcome, they are said to lead to its event, and those before to the one before. 0: it takes none.
+	late, otherLate int
 }
 
 // asides keeps what versions of sites do. Many workers use it.
@@ -86,7 +89,7 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 				return false
 			}
 		}
-		if x.abreast && base.noted(i, i+x.n) {
+		if x.unnoted && base.noted(i, i+x.n) {
 			return false
 		}
 		for _, z := range x.doubt {
@@ -105,8 +108,14 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 // from is what k comes to at a site that list begins with: so many instructions of list, and the other version's.
 func (k *aside) from(list []ran) (n int, other []ran) {
 	n, other = len(k.has), make([]ran, len(k.other))
+	late := list[0].off
+	if k.late < n {
+		late = list[k.late].off
+	}
 	for i, y := range k.other {
-		y.off = list[0].off
+		if y.off = late; i < k.otherLate {
+			y.off = list[0].off
+		}
 		other[i] = y
 	}
 	if k.returns && n < len(list) { // where both return to
@@ -117,13 +126,17 @@ func (k *aside) from(list []ran) (n int, other []ran) {
 }
 
 // runsAs reports whether list begins with the instructions at these addresses, and they
-// all lead to one event.
-func runsAs(list []ran, ips []uint64) bool {
+// all lead to one event. Those from late on may all lead to a later one.
+func runsAs(list []ran, ips []uint64, late int) bool {
 	if len(list) < len(ips) {
 		return false
 	}
 	for i, ip := range ips {
-		if list[i].ip != ip || list[i].off != list[0].off {
+		to := list[0].off
+		if i >= late {
+			to = list[late].off
+		}
+		if list[i].ip != ip || list[i].off != to {
 			return false
 		}
 	}
@@ -169,10 +182,23 @@ func (k *untold) asideOf(at *site, over *Patches, depends func(*site) bool) *asi
 		}
 	}
 	y := &aside{other: other[:j+1], ok: true, returns: end != otherEnd}
+	if end.Class == isa.Cond || end.Class == isa.Return {
+		y.late, y.otherLate = k.behindJumps(has, nil), k.behindJumps(other, over)
+	}
 	for _, r := range has[:i+1] {
 		y.has = append(y.has, r.ip)
 	}
 	return y
+}
+
+// behindJumps returns behind how many instructions of list no jump lies any more, with other code laid over.
+func (k *untold) behindJumps(list []ran, over *Patches) (at int) {
+	for i := range list {
+		if in, ok := k.read(list[i].ip, over); ok && in.Class == isa.Jump {
+			at = i + 1
+		}
+	}
+	return at
 }
 
 // alike reports whether the instruction at an address is the same with other code laid over.

@@ -14,7 +14,7 @@ import (
 type detour struct {
 	way     []leap
 	n       int       // instructions until both are at one place
-	abreast bool      // both were followed up to there: nothing may be noted on the way
+	unnoted bool      // nothing may be noted on the way
 	doubt   []stretch // of these instructions
 	more    []*site   // that either came to
 }
@@ -72,12 +72,17 @@ func (k *abreast) detour(base *ranAs, i int, of *aside, depends func(*site) bool
 	x, other := &detour{}, []ran(nil)
 	read := 0 // instructions of the way on which it depends
 	list := base.window(i, len(of.has)+1)
-	if of.ok && runsAs(list, of.has) {
+	late := len(of.has)
+	if s, _ := base.startAt(i); s.at == 0 && of.late > 0 { // else what lies before the site is of its block
+		late = min(late, of.late)
+	}
+	if of.ok && runsAs(list, of.has, late) {
 		x.n, other = of.from(list)
+		x.unnoted = late < len(of.has) && list[late].off != list[0].off
 		read = len(of.has) + 1
 	} else {
 		ok := false
-		list, x.abreast = base.window(i, mostAbreast), true
+		list, x.unnoted = base.window(i, mostAbreast), true
 		if x.n, other, read, ok = k.follow(list, depends); !ok {
 			return nil
 		}
