@@ -15,7 +15,8 @@ import (
 )
 
 // TestAnswers would catch a job taken to tell the same under two codes though it read code at which they
-// differ. Each time other sites of the image have other code. A session that knows no job is the twin.
+// differ. It would catch a decoding that goes by what was built of other code before, too. Each time other sites of the
+// image have other code. A session that knows no job, and has others decode each time, is the twin.
 // It would also catch jobs that are decoded again for nothing.
 func TestAnswers(t *testing.T) {
 	tables := readSiteTables(t)
@@ -37,6 +38,7 @@ func TestAnswers(t *testing.T) {
 			s.learned.passed = passed{} // it remembers the last one
 			if s.Session == twin.Session {
 				s.learned.answers = new(trials.Answers) // no room
+				s.learned.watchers = watchers{}         // who decoded other code before knows it still
 			}
 			before := s.decoded.Load()
 			met, err := s.pass(t.Context(), list, 2, math.MaxInt)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"io/fs"
 	"math"
 	"slices"
@@ -76,7 +77,7 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
+		st.Begin(f.Written(st), held.SegmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	if err := s.loadText(); err != nil {

@@ -66,7 +66,7 @@ func (k *keeper) Flow(b *flow.Batch) error {
 	n := flow.BatchSize(x)
 	k.size += n
 	r := k.out.run
-	for k.size-k.paid > r.shares.least {
+	for k.size-k.paid > r.shares.Least {
 		if r.kept.Claim(n) {
 			k.paid += n
 			break

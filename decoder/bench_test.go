@@ -167,7 +167,7 @@ func BenchmarkRanges(b *testing.B) {
 			var shared scratch // as a run's worker has
 			for _, st := range s.streams {
 				f := newFollower(s, s.code.Load(), st)
-				flow.UsePaths(f.walker, shared.paths(s.reading(st)))
+				flow.UsePaths(f.walker, shared.Of(s.reading(st)))
 				followers[st] = f
 			}
 			jobs := allJobs(s, Query{})

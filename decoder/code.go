@@ -27,6 +27,7 @@ type code struct {
 	reader    *boot.Reader // of what was learned; nil: nothing was
 	either    *boot.Either // what of what was learned leaves several codes possible; nil: nothing does
 	rough     bool         // the code is another one throughout
+	shared    bool         // caches are those that are read to learn
 }
 
 // reads is what walkers read.

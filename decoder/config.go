@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -91,3 +92,9 @@ func ParseFilters(s string) ([]Filter, error) { return addrfilter.Parse(s) }
 func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
 	return bundled.WriteEvents(recording.Config(c), w)
 }
+
+// MinMemory is what a smaller Config.Memory counts as, bytes.
+const MinMemory = held.MinMemory
+
+// memoryOf is what all buffers of a session may take, bytes.
+func memoryOf(c *Config) int64 { return held.Memory(c.Memory) }

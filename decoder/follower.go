@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"slices"
 	"sync"
 
@@ -41,7 +42,7 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
 	cfg.Spare = &s.spare
-	cfg.MaxUnconfirmed = unconfirmedShare(memoryOf(&s.cfg))
+	cfg.MaxUnconfirmed = held.UnconfirmedShare(memoryOf(&s.cfg))
 	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
 		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
 	}
@@ -78,6 +79,7 @@ func (fs *followers) take(s *Session, c *code, st *stream.Stream) *follower {
 	for i := len(fs.list) - 1; i >= 0; i-- {
 		if f := fs.list[i]; f.st == st {
 			fs.list = slices.Delete(fs.list, i, i+1)
+			f.code = c
 			return f
 		}
 	}

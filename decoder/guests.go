@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/internal/guests"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
@@ -49,7 +50,7 @@ func openGuests(s *Session) error {
 		for k, st := range parts.Of(i) {
 			st.Index = len(s.streams)
 			st.Name = guests.Name(g.PID) + "/" + s.streams[k].Name
-			st.Begin(s.rec.Written(st), segmentShare(memoryOf(&s.cfg), len(s.streams)))
+			st.Begin(s.rec.Written(st), held.SegmentShare(memoryOf(&s.cfg), len(s.streams)))
 			s.streams = append(s.streams, st)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
@@ -29,12 +31,13 @@ type learned struct {
 	flow       []uint64          // scratch of try
 	room       int64             // bytes of trace that may still be decoded to try ideas
 
-	caches  map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
-	blocks  *trials.Blocks          // in caches
-	passed  passed
-	whole   int             // decodings of all of the recording
-	first   *passed         // the first of these with what was learned; nil: there was none
-	answers *trials.Answers // of decodings to learn from
+	caches   map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
+	blocks   *trials.Blocks          // in caches
+	passed   passed
+	whole    int             // decodings of all of the recording
+	first    *passed         // the first of these with what was learned; nil: there was none
+	answers  *trials.Answers // of decodings to learn from
+	watchers watchers        // who makes these
 }
 
 // passed is the last decoding of all of the recording that came to its end (learner.pass).
@@ -86,6 +89,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	defer func() {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
 		s.learned.approaches.Leave()
+		s.learned.watchers = watchers{}
 		s.learned.tryouts, s.learned.flow, s.learned.first = nil, nil, nil
 	}()
 	g := s.source(c).Generator()
@@ -139,7 +143,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		}
 		before := s.decoded.Load()
 		own := *c
-		own.caches = s.learned.caches
+		own.caches, own.shared = s.learned.caches, true
 		s.learned.blocks.Lift()
 		run, err := s.contradictions(ctx, &own, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
@@ -223,7 +227,7 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 func (s learner) blocks() *trials.Blocks {
 	if s.learned.blocks == nil {
 		s.learned.tryouts = map[int]*tryout{}
-		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: toldShare(memoryOf(&s.cfg)), Spare: &s.spare}
+		s.learned.caches, s.learned.answers = s.newCaches(), &trials.Answers{Most: held.ToldShare(memoryOf(&s.cfg)), Spare: &s.spare}
 		s.learned.blocks = trials.NewBlocks(slices.Collect(maps.Values(s.learned.caches)))
 	}
 	return s.learned.blocks
@@ -233,12 +237,12 @@ func (s learner) blocks() *trials.Blocks {
 // were read to learn.
 func (s learner) read(c, base *code) (shared bool) {
 	b := s.blocks()
-	if shared = b.Learn(base.text.Text, c.text.Text, c.learned); shared {
+	if c.shared = b.Learn(base.text.Text, c.text.Text, c.learned); c.shared {
 		c.caches = s.learned.caches
 	} else if c.caches == nil {
 		c.caches = s.newCaches()
 	}
-	return shared
+	return c.shared
 }
 
 // is reports whether p was of c, or of code that is the same.
@@ -264,16 +268,17 @@ func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most 
 		}
 		return nil
 	}
-	return r, r.flow(ctx, new(trials.Insns))
+	if c.shared {
+		s.learned.watchers.watch(r, &plain, s.learned.blocks)
+	}
+	if err = r.flow(ctx, new(trials.Insns)); err != nil {
+		s.learned.watchers = watchers{} // it was stopped, in the midst of something
+	}
+	return r, err
 }
 
 // size returns how much trace there is, bytes.
-func (s learner) size() (n int64) {
-	for _, st := range s.streams {
-		n += st.Size - st.Head
-	}
-	return n
-}
+func (s learner) size() int64 { return stream.Bytes(s.streams) }
 
 // source is what c is, for those who have ideas of it.
 func (s learner) source(c *code) *learn.Source {

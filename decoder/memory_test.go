@@ -99,12 +99,12 @@ func TestSegmentIsNotHeld(t *testing.T) {
 			}
 			r := s.newRun(Query{Jobs: jobs, Reverse: back, Merged: true})
 			r.kept.Left = kept
-			r.shares.part, r.shares.least = minPart, minPart
+			r.shares.Part, r.shares.Least = held.MinPart, held.MinPart
 			if err := r.flow(context.Background(), l); err != nil {
 				t.Fatal(err)
 			}
 			flowBytes := int64(len(l.list)) * flow.BatchSize(&flow.Batch{Ranges: make([]flow.Range, 1)})
-			most := int64(4*minPart + jobs*batch)
+			most := int64(4*held.MinPart + jobs*batch)
 			if back {
 				most += kept
 			}
@@ -204,7 +204,7 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 				}
 				// A job ends with the segment that begins before its end: it holds up to one more.
 				// A batch may end a phrase later than it is full.
-				if got := s.held.Most.Load(); got > 16*maxPart {
+				if got := s.held.Most.Load(); got > 16*held.MaxPart {
 					t.Errorf("timed %v, %+v: %d bytes were held", timed, q, got)
 				}
 			}

@@ -249,7 +249,7 @@ func TestMergeWaitsForLittle(t *testing.T) {
 				q := Query{Reverse: reverse, SegmentBytes: 300, Merged: true, Jobs: 2}
 				out := &seen{reverse: reverse}
 				run := m.run(q)
-				run.shares.part, run.shares.least = 1, 1
+				run.shares.Part, run.shares.Least = 1, 1
 				run.kept.Left = 20 * 272
 				if err := run.flow(context.Background(), out); err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"cmp"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"path/filepath"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -75,7 +76,7 @@ type namer struct{ *Session }
 // programs says how the code of programs is named, and where what they wrote of code that
 // they made may lie.
 func (s namer) programs(u *process.Spaces) {
-	u.Naming = process.Naming{Mangled: s.cfg.NoDemangle, Memory: namesShare(memoryOf(&s.cfg))}
+	u.Naming = process.Naming{Mangled: s.cfg.NoDemangle, Memory: held.NamesShare(memoryOf(&s.cfg))}
 	if c := s.rec.Meta.PT.TimeConv; c.Valid {
 		u.Clock.Ticks = c.NS
 	}

@@ -66,7 +66,7 @@ func (o *outlet) Flow(b *flow.Batch) error {
 		if err := o.marks(b); err != nil {
 			return err
 		}
-		return o.condensed(o.condenser.Take(b, o.run.shares.part))
+		return o.condensed(o.condenser.Take(b, o.run.shares.Part))
 	}
 	x, err := o.adopt(b)
 	if err != nil {
@@ -108,7 +108,7 @@ func (o *outlet) gather(x *flow.Batch) error {
 		}
 	}
 	o.part.batches = append(o.part.batches, x)
-	if o.size += flow.BatchSize(x); o.size < o.run.shares.part {
+	if o.size += flow.BatchSize(x); o.size < o.run.shares.Part {
 		return nil
 	}
 	return o.send()
@@ -166,24 +166,9 @@ func (o *outlet) pause() {
 // equip lends the walker what its scratch has.
 func (o *outlet) equip() {
 	if o.walker != nil {
-		flow.UsePaths(o.walker, o.scratch.paths(o.reading))
+		flow.UsePaths(o.walker, o.scratch.Of(o.reading))
 	}
 }
 
-// scratch is memory that a job needs while it runs, and no longer.
-type scratch struct {
-	of map[reading]*flow.Paths
-}
-
-// paths returns the paths of walkers that read text as r says.
-func (s *scratch) paths(r reading) *flow.Paths {
-	p := s.of[r]
-	if p == nil {
-		if s.of == nil {
-			s.of = map[reading]*flow.Paths{}
-		}
-		p = new(flow.Paths)
-		s.of[r] = p
-	}
-	return p
-}
+// scratch is memory that a job needs while it runs, and no longer: paths of walkers that read text in one way.
+type scratch = flow.PathSets[reading]

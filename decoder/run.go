@@ -92,9 +92,9 @@ type run struct {
 	order    []*job        // started, in the order in which they are delivered; nil if merged
 	ahead    int           // jobs started and not over
 	most     int           // as many are started ahead
-	shares   shares
-	kept     held.Budget // shares.back
-	idle     followers
+	shares   held.Shares
+	kept     held.Budget // shares.Back
+	idle     *followers
 	condense condense.Pool
 	decode   decodes
 	progress struct{ done, total int64 }
@@ -206,9 +206,9 @@ func (r *run) addLane(st *stream.Stream, cur stream.Segments, sh *shardShare) {
 
 // share says what each of the run's parts may take in memory.
 func (r *run) share() {
-	r.shares = shared(memoryOf(&r.s.cfg), len(r.lanes), r.most+len(r.lanes))
-	r.kept.Left = r.shares.back
-	r.idle.most = r.shares.idle
+	r.shares = held.Shared(memoryOf(&r.s.cfg), len(r.lanes), r.most+len(r.lanes))
+	r.kept.Left = r.shares.Back
+	r.idle = &followers{most: r.shares.Idle}
 }
 
 // inOrder gives the flow of one job after the other to sink.

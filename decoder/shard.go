@@ -84,9 +84,7 @@ func newShares(q *Query, streams []*stream.Stream) []*shardShare {
 	if !q.Merged {
 		c.Of = stream.StatedTime
 	}
-	for _, st := range streams {
-		c.total += st.Size - st.Head
-	}
+	c.total = stream.Bytes(streams)
 	part := func(i int) int64 { return int64(float64(c.total) * float64(i) / float64(q.Shards)) }
 	start, until := part(q.Shard-1), part(q.Shard)
 	begin, end := c.At(start), c.At(until)

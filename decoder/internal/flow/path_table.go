@@ -137,14 +137,19 @@ func (ps *Paths) forgetAll() {
 	ps.rooms.vacate()
 }
 
+// startAnew has ps know nothing of any code, and keeps the memory.
+func (ps *Paths) startAnew() {
+	if ps.forgetAll(); ps.phrases != nil {
+		ps.phrases.startOver()
+	}
+}
+
 // uses has ps keep what was met in blocks of c alone.
 func (ps *Paths) uses(c *Cache) {
 	if ps.cache == c {
 		return
 	}
-	if ps.forgetAll(); ps.phrases != nil {
-		ps.phrases.startOver()
-	}
+	ps.startAnew()
 	ps.cache = c
 }
 

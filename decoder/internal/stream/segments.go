@@ -156,3 +156,11 @@ func (st *Stream) Host() bool {
 	}
 	return d.host == hostYes
 }
+
+// Bytes returns how much trace list has.
+func Bytes(list []*Stream) (n int64) {
+	for _, st := range list {
+		n += st.Size - st.Head
+	}
+	return n
+}

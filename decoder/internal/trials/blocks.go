@@ -14,7 +14,12 @@ import (
 type Blocks struct {
 	caches []*flow.Cache
 	over   *kcore.Text // that is laid over them; nil: none that lies there longer than a trial
+	times  int         // how often that became another one
 }
+
+// Times returns how often the blocks became those of other code, but for trials. While it stays, blocks that were
+// read before lie there still, or lie there again.
+func (b *Blocks) Times() int { return b.times }
 
 // NewBlocks returns caches as blocks of one code.
 func NewBlocks(caches []*flow.Cache) *Blocks { return &Blocks{caches: caches} }
@@ -61,6 +66,7 @@ func (b *Blocks) Lift() {
 	}
 	b.lift()
 	b.over = nil
+	b.times++
 }
 
 // Has reports whether the blocks are of text; nil: of their own code.
@@ -87,6 +93,7 @@ func (b *Blocks) Learn(base, text *kcore.Text, list []kcore.Learned) (ok bool) {
 	}
 	b.Lay(over)
 	b.over = text
+	b.times++
 	return true
 }
 
