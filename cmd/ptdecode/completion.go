@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
@@ -21,6 +19,11 @@ func (a *app) completeFilters(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "calls" {
 			c.ValidArgsFunction = a.completeFunction
+		}
+		if c.Name() == "hot" {
+			_ = c.RegisterFlagCompletionFunc("annotate", func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+				return a.completeBy(args, "sym", begun), cobra.ShellCompDirectiveNoFileComp
+			})
 		}
 		for _, flag := range filter.All {
 			if c.Flags().Lookup(flag) == nil {
@@ -61,12 +64,5 @@ func (a *app) completeFunction(_ *cobra.Command, args []string, begun string) ([
 
 // completeFields completes the last of the fields that -F names.
 func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	at := strings.LastIndexByte(begun, ',') + 1
-	before, last := begun[:at], begun[at:]
-	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
-	var list []string
-	for _, name := range output.FieldNames() {
-		list = append(list, before+sign+name)
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return filter.CompleteLast(begun, output.FieldNames()), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

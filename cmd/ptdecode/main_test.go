@@ -55,6 +55,23 @@ func TestRealPipe(t *testing.T) {
 	}
 }
 
+// TestHelpUnwritten would catch help that could not be written, and an exit code that says it was.
+func TestHelpUnwritten(t *testing.T) {
+	for _, call := range []string{"help", "help words", "help config", "help flow", "--help", "flow --help", "--version", "explain"} {
+		var errs bytes.Buffer
+		if code := run(strings.Fields(call), nil, full{}, &errs); code != exitFailed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit code %d, said %q", call, code, errs.String())
+		}
+	}
+}
+
+// full is a writer to a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+}
+
 // TestParseRaw would catch a file name with a colon that is taken for a CPU, and
 // a CPU that is taken for a file name.
 func TestParseRaw(t *testing.T) {

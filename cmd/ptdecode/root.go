@@ -219,10 +219,14 @@ func maxArgs(n int) cobra.PositionalArgs {
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := newRoot(a, args...)
 	root.SetArgs(args)
+	help := &helpOut{app: a}
 	root.SetIn(a.in)
-	root.SetOut(a.out)
+	root.SetOut(help)
 	root.SetErr(a.ui.w)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.err
+	}
 	verb := "ptdecode"
 	if cmd != nil {
 		verb = cmd.CommandPath()
@@ -230,4 +234,20 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	code := a.exit(ctx, err, verb)
 	a.screen.leave()
 	return code
+}
+
+// helpOut is where help goes: to where output goes by then. It keeps the first error, which
+// cobra does not ask for.
+type helpOut struct {
+	*app
+	err error
+}
+
+// Write writes to the output.
+func (h *helpOut) Write(b []byte) (int, error) {
+	n, err := h.out.Write(b)
+	if h.err == nil {
+		h.err = err
+	}
+	return n, err
 }

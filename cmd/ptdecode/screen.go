@@ -66,7 +66,6 @@ func (a *app) page(c *cobra.Command) {
 		a.ui.w = s.pager // else messages would stand in the middle of a page
 	}
 	a.out = s.pager
-	c.Root().SetOut(a.out)
 }
 
 // leave waits until what was written was read.

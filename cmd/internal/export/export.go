@@ -46,13 +46,13 @@ flow. The exit code is 3 where there are gaps.`,
 	c.Flags().StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	check := j.flags(c)
 	filters, share := h.Filters(c), h.Share(c)
-	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
+	completeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		targets, err := parseTargets(outs)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(check(), j.checkPer(targets)); err != nil {
+		if err := errors.Join(check(), j.checkPer(targets), unread(c.Flags(), targets)); err != nil {
 			return err
 		}
 		s, err := h.Open(args)
@@ -72,6 +72,17 @@ flow. The exit code is 3 where there are gaps.`,
 		return j.run(c.Context(), targets)
 	}
 	return c
+}
+
+// completeFlags lets shells complete the values of the flags of c that are names of its own.
+func completeFlags(c *cobra.Command) {
+	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
+	_ = c.RegisterFlagCompletionFunc("per", cobra.FixedCompletions([]string{perCPU, perThread, perSyscall}, cobra.ShellCompDirectiveNoFileComp))
+	for flag, names := range map[string][]string{"tables": append(tables.Names(), "all"), "perf-fields": perfFieldNames} {
+		_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return filter.CompleteLast(begun, names), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		})
+	}
 }
 
 // completeOutput completes -o.

@@ -1,8 +1,13 @@
 package export
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -33,6 +38,8 @@ type format struct {
 	merged bool // the flow of all streams in the order of time
 	bounds bool // the nearest upper bounds of times
 	stacks bool // what ran shortly before the time asked for: stacks that are open then
+
+	reads []string // the flags that say something of this format, of those that do not of all
 }
 
 // job is what formats write of.
@@ -68,24 +75,24 @@ type job struct {
 
 // formats is the table of formats, in the order of the help.
 var formats = []format{
-	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs},
-	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
-	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
+	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs, reads: []string{"object"}},
+	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs, reads: []string{"object"}},
+	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs, reads: []string{"object"}},
 	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true, stacks: true},
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov, divides: true},
 	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true, stacks: true},
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true, stacks: true},
-	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov, divides: true},
+	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov, divides: true, reads: []string{"object"}},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs, divides: true},
-	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
-	{name: "perf-script-brstack", help: "the same branches in stacks, as perf script -F brstack prints", flow: newPerfStacks, merged: true, bounds: true},
-	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
-	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
-	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true, stacks: true},
-	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
-	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
-	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},
-	{name: "sqlite", help: "the same tables as statements: sqlite3 FILE.db < FILE", flow: newSQLite, merged: true, bounds: true},
+	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true, reads: []string{"perf-fields"}},
+	{name: "perf-script-brstack", help: "the same branches in stacks, as perf script -F brstack prints", flow: newPerfStacks, merged: true, bounds: true, reads: []string{"perf-fields"}},
+	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true, reads: []string{"perf-fields"}},
+	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true, reads: []string{"perf-fields"}},
+	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true, stacks: true, reads: []string{"perf-fields"}},
+	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true, reads: []string{"depth", "min-duration"}},
+	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true, reads: []string{"tables"}},
+	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true, reads: []string{"tables"}},
+	{name: "sqlite", help: "the same tables as statements: sqlite3 FILE.db < FILE", flow: newSQLite, merged: true, bounds: true, reads: []string{"tables"}},
 }
 
 // formatNamed returns the format of a name, nil if there is none.
@@ -94,6 +101,28 @@ func formatNamed(name string) *format {
 		if formats[i].name == name {
 			return &formats[i]
 		}
+	}
+	return nil
+}
+
+// unread returns an error if the call has a flag that says nothing of any of the targets.
+func unread(flags *pflag.FlagSet, targets []target) error {
+	for _, name := range []string{"depth", "min-duration", "object", "perf-fields", "tables"} {
+		reads := func(f *format) bool { return slices.Contains(f.reads, name) }
+		if !flags.Changed(name) || slices.ContainsFunc(targets, func(t target) bool { return reads(t.format) }) {
+			continue
+		}
+		var chosen, readers []string
+		for _, t := range targets {
+			chosen = append(chosen, t.format.name)
+		}
+		for i := range formats {
+			if reads(&formats[i]) {
+				readers = append(readers, formats[i].name)
+			}
+		}
+		return &decoder.CallError{What: fmt.Sprintf("--%s %s: it goes with %s, not with %s",
+			name, flags.Lookup(name).Value, strings.Join(readers, ", "), strings.Join(chosen, ", "))}
 	}
 	return nil
 }

@@ -50,6 +50,18 @@ func Complete(s *decoder.Session, flag, begun string) (list []string) {
 	return list
 }
 
+// CompleteLast returns begun, a list with commas, with each of names in place of its last
+// part. Signs in front of that, as in +time, stay.
+func CompleteLast(begun string, names []string) (list []string) {
+	at := strings.LastIndexByte(begun, ',') + 1
+	before, last := begun[:at], begun[at:]
+	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
+	for _, name := range names {
+		list = append(list, before+sign+name)
+	}
+	return list
+}
+
 // Constant returns the values that a flag may have in any recording, nil if there are none.
 func Constant(flag string) (list []string) {
 	switch flag {
