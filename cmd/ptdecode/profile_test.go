@@ -61,3 +61,29 @@ func TestProfileServed(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
+
+// TestProfileOfNothing would catch empty pages of which nothing says why.
+func TestProfileOfNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no process can be interrupted on Windows")
+	}
+	dir := filepath.Join(t.TempDir(), "parts")
+	if code := run([]string{"demo", "--keep", dir}, nil, io.Discard, io.Discard); code != exitWhole {
+		t.Fatalf("exit code %d", code)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	var errs strings.Builder
+	c := exec.Command(process, "profile", "--pt", "0:"+in("cpu0.pt"), "--kcore", in("kcore"), "--kallsyms", in("kallsyms"),
+		"--events", in("events.jsonl"), "--no-open", "--sym", "handle_event")
+	c.Stderr = &errs
+	stdout, err := c.StdoutPipe()
+	must(t)(err)
+	must(t)(c.Start())
+	_, err = bufio.NewReader(stdout).ReadString('\n')
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	must(t)(err)
+	if want := "nothing of the flow passes --sym handle_event"; !strings.Contains(errs.String(), want) {
+		t.Errorf("said %q, without %q", errs.String(), want)
+	}
+}

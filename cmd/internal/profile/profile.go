@@ -53,6 +53,9 @@ are those of flow. The server runs until it is interrupted.`,
 		if err != nil {
 			return err
 		}
+		if len(p.Sample) == 0 {
+			h.Nothing(s, f, "nothing of the flow")
+		}
 		return pages(p, func(pages http.Handler) error { return view.Show(c.Context(), c.OutOrStdout(), addr, !noOpen, pages) }, h.Say)
 	}
 	return c

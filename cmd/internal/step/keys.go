@@ -18,6 +18,9 @@ func (w *stepper) run(ctx context.Context) error {
 	if f, ok := in.(*os.File); ok && !w.asJSON && w.host.Screen() && term.IsTerminal(int(f.Fd())) {
 		return w.terminal(ctx, f)
 	}
+	if w.said != "" {
+		w.host.Say("%s", w.said)
+	}
 	if err := w.show(w.out); err != nil {
 		return err
 	}
@@ -166,7 +169,7 @@ func (w *stepper) leap(ctx context.Context, key, arg string) (said string, err e
 		w.at = old
 		return err.Error(), ctx.Err()
 	}
-	return "", nil
+	return w.outside(time), nil
 }
 
 // terminal takes keys from a terminal, and draws a screen for each.
@@ -177,7 +180,7 @@ func (w *stepper) terminal(ctx context.Context, f *os.File) error {
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), old) }()
 	keys := bufio.NewReader(f)
-	said, digits := "? lists the keys, q ends", ""
+	said, digits := strings.TrimPrefix(w.said+"; ? lists the keys, q ends", "; "), ""
 	for {
 		if err := w.draw(said + digits); err != nil {
 			return err

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Host is the command, as the verb sees it.
@@ -97,6 +99,7 @@ type stepper struct {
 	asJSON bool
 	out    *bufio.Writer
 	at     cursor
+	said   string // what there is to say of where it begins
 }
 
 // begin goes to where the flags say.
@@ -131,7 +134,29 @@ func (w *stepper) begin(ctx context.Context, x *flags) error {
 	if stream < 0 {
 		return errors.New("no trace here says which instructions were executed")
 	}
-	return w.goTo(ctx, stream, time)
+	err = w.goTo(ctx, stream, time)
+	w.said = w.outside(time)
+	return err
+}
+
+// outside says that a time, ns, to which the stepper went lies outside of the stream's trace; ""
+// where it does not, where what it came to may have run then, or where it is 0: none was asked for.
+func (w *stepper) outside(time uint64) string {
+	x, ok := w.at.here()
+	if time == 0 || !ok || x.stamp.Time.Lo <= time && time <= x.stamp.Time.Hi {
+		return ""
+	}
+	stream := w.at.stream
+	lo, hi := filter.Traced(w.s, []int{stream})
+	if lo == 0 || lo <= time && time <= hi {
+		return ""
+	}
+	where, here := "before", "begins"
+	if time > hi {
+		where, here = "after", "ends"
+	}
+	return fmt.Sprintf("%s lies %s the trace of %s, which runs from %s to %s: here it %s",
+		event.Seconds(time), where, w.s.Streams()[stream].Name, event.Seconds(lo), event.Seconds(hi), here)
 }
 
 // poke returns the change with a number.
