@@ -185,7 +185,11 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	}
 	f := opts.Format
 	if says := f.NoRows || f.InPlace || opts.Level == rows.LevelElement; (says || !a.ui.noFlow(s, q.Streams, "")) && none {
-		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
+		what := "nothing of the flow"
+		if part != nil {
+			what = "nothing of this shard's flow" // another's may
+		}
+		a.ui.noRows(s, q.Streams, what, opts.From, opts.Until, filters)
 	}
 	if !none {
 		o.doubts(a, n, &opts)

@@ -5,6 +5,7 @@ package diff
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,7 +149,12 @@ func (v *verb) choose(name string, s *decoder.Session) error {
 	if v.o.streams = f.Streams; f.Lacks != "" {
 		v.host.Say("%s: %s", name, f.Lacks)
 	}
-	return nil
+	for i, st := range s.Streams() {
+		if st.Executes() && (f.Streams == nil || slices.Contains(f.Streams, i)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: no trace here says which instructions were executed: there is nothing to compare", name)
 }
 
 // run compares two recordings.
