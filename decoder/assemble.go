@@ -100,7 +100,7 @@ func (s learner) takeLearned() error {
 	if err != nil {
 		return err
 	}
-	if s.from.given, err = kcore.ParseLearned(data, s.cfg.Learned); err != nil {
+	if s.from.given, err = s.rec.ReadLearned(data, s.cfg.Learned, s.code.Load().text.Text); err != nil {
 		return err
 	}
 	c, err := s.withLearned(nil)

@@ -65,7 +65,7 @@ type Config struct {
 	// 0: 3 times at most.
 	LearnPasses int
 	// Learned is a file of what an earlier run learned of the same recording and images
-	// (docs/formats/learned.md); "": none.
+	// (docs/formats/learned.md); "": none. One that does not fit is an error.
 	Learned string
 
 	SymFS    string   // where the files that were mapped are looked for; "": /

@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/profile"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
@@ -219,13 +220,13 @@ func maxArgs(n int) cobra.PositionalArgs {
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := newRoot(a, args...)
 	root.SetArgs(args)
-	help := &helpOut{app: a}
+	help := &terminal.Kept{Writer: outNow{a}}
 	root.SetIn(a.in)
 	root.SetOut(help)
 	root.SetErr(a.ui.w)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		err = help.err
+		err = help.Err
 	}
 	verb := "ptdecode"
 	if cmd != nil {
@@ -234,20 +235,4 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	code := a.exit(ctx, err, verb)
 	a.screen.leave()
 	return code
-}
-
-// helpOut is where help goes: to where output goes by then. It keeps the first error, which
-// cobra does not ask for.
-type helpOut struct {
-	*app
-	err error
-}
-
-// Write writes to the output.
-func (h *helpOut) Write(b []byte) (int, error) {
-	n, err := h.out.Write(b)
-	if h.err == nil {
-		h.err = err
-	}
-	return n, err
 }

@@ -52,7 +52,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(check(), j.checkPer(targets), unread(c.Flags(), targets)); err != nil {
+		if err := errors.Join(check(), j.checkPer(targets), unread(c, targets)); err != nil {
 			return err
 		}
 		s, err := h.Open(args)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -106,10 +106,10 @@ func formatNamed(name string) *format {
 }
 
 // unread returns an error if the call has a flag that says nothing of any of the targets.
-func unread(flags *pflag.FlagSet, targets []target) error {
+func unread(c *cobra.Command, targets []target) error {
 	for _, name := range []string{"depth", "min-duration", "object", "perf-fields", "tables"} {
 		reads := func(f *format) bool { return slices.Contains(f.reads, name) }
-		if !flags.Changed(name) || slices.ContainsFunc(targets, func(t target) bool { return reads(t.format) }) {
+		if !c.Flags().Changed(name) || slices.ContainsFunc(targets, func(t target) bool { return reads(t.format) }) {
 			continue
 		}
 		var chosen, readers []string
@@ -122,7 +122,7 @@ func unread(flags *pflag.FlagSet, targets []target) error {
 			}
 		}
 		return &decoder.CallError{What: fmt.Sprintf("--%s %s: it goes with %s, not with %s",
-			name, flags.Lookup(name).Value, strings.Join(readers, ", "), strings.Join(chosen, ", "))}
+			name, c.Flags().Lookup(name).Value, strings.Join(readers, ", "), strings.Join(chosen, ", "))}
 	}
 	return nil
 }

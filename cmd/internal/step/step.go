@@ -139,8 +139,8 @@ func (w *stepper) begin(ctx context.Context, x *flags) error {
 	return err
 }
 
-// outside says that a time, ns, to which the stepper went lies outside of the stream's trace; ""
-// where it does not, where what it came to may have run then, or where it is 0: none was asked for.
+// outside says that a time, ns, to which the stepper went lies outside of the stream's trace. It is
+// empty where what it came to may have run then, and where time is 0: none was asked for.
 func (w *stepper) outside(time uint64) string {
 	x, ok := w.at.here()
 	if time == 0 || !ok || x.stamp.Time.Lo <= time && time <= x.stamp.Time.Hi {
