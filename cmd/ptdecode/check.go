@@ -111,7 +111,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	}
 	a.ui.doubtful(s, only, nil)
 	a.ui.doubtless(s)
-	w := bufio.NewWriterSize(a.out, 1<<16)
+	w := bufio.NewWriterSize(a.lines(asJSON, 4), 1<<16)
 	n := uint64(0)
 	said := map[string]bool{}
 	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}

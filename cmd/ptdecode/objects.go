@@ -31,7 +31,7 @@ func (a *app) tell(found interface{ Print(io.Writer) }, asJSON bool) error {
 	if asJSON {
 		return printJSON(a.out, found)
 	}
-	w := bufio.NewWriter(a.out)
+	w := bufio.NewWriter(a.lines(false, 11))
 	found.Print(w)
 	return w.Flush()
 }

@@ -116,7 +116,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
-	w := bufio.NewWriterSize(a.out, 1<<16)
+	w := bufio.NewWriterSize(a.lines(o.asJSON, 6), 1<<16)
 	if err := p.resolve(s); err != nil {
 		return err
 	}

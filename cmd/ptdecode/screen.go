@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"slices"
 
@@ -28,7 +29,7 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.screen.when, "color", "auto", "colours: `always|never|auto`; auto is on a terminal, without NO_COLOR")
 	f.BoolVar(&a.screen.noPager, "no-pager", false, "on a terminal, do not show the output page by page")
-	f.IntVar(&a.screen.width, "width", 0, "align columns and shorten names so that lines fit `N` columns (on a terminal as many as it has)")
+	f.IntVar(&a.screen.width, "width", 0, "align columns, shorten names and wrap lines so that they fit `N` columns (on a terminal as many as it has)")
 	complete(root, "color", "always", "never", "auto")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := defaults(c); err != nil {
@@ -43,6 +44,15 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 		a.page(c)
 		return nil
 	}
+}
+
+// lines returns where lines of text go: to the output, wrapped where they shall fit. What is no
+// text is as it is.
+func (a *app) lines(asJSON bool, indent int) io.Writer {
+	if asJSON {
+		return a.out
+	}
+	return terminal.Wrapped(a.out, a.screen.width, indent)
 }
 
 // page has the output of c appear on a terminal as the flags and the environment say.

@@ -132,12 +132,12 @@ func (a *app) text(o *textFlags, args []string) error {
 		}
 		return a.whole(s, 0)
 	}
-	w := bufio.NewWriterSize(a.out, 1<<16)
+	w := bufio.NewWriterSize(a.lines(false, 4), 1<<16)
 	if o.diff != "" {
 		a.ui.noChange(s, &a.open)
 		err = printDiff(w, s, o, t1, t2)
 	} else {
-		err = printText(w, s, o)
+		err = printText(w, s, o, a.screen.width)
 	}
 	if e := w.Flush(); err == nil {
 		err = e
@@ -195,7 +195,7 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 }
 
 // printText prints the code of each stretch.
-func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
+func printText(w io.Writer, s *decoder.Session, o *textFlags, width int) error {
 	e, t, err := moment(s, o.at)
 	if err != nil {
 		return err
@@ -208,8 +208,9 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 		if r.name != "" {
 			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.n, e, s.Text().Len())
 		}
+		symbol := r.name
 		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
-			_, err = io.WriteString(w, textLine(l))
+			_, err = io.WriteString(w, textLine(l, width, &symbol))
 			return err == nil
 		})
 		if err != nil {
@@ -219,8 +220,9 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	return nil
 }
 
-// textLine renders a line of code.
-func textLine(l *report.Line) string {
+// textLine renders a line of code. Where width is less than it takes, 0 for any, a line of its own
+// says which symbol begins. It is *symbol from then on.
+func textLine(l *report.Line, width int, symbol *string) string {
 	mark := ' '
 	if l.Pokes > 0 {
 		mark = '*'
@@ -232,7 +234,18 @@ func textLine(l *report.Line) string {
 	if l.Bytes == nil {
 		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
 	}
-	return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
+	if width == 0 || width >= 120 {
+		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
+	}
+	line := fmt.Sprintf("%c %016x  %-20x  %s", mark, l.Addr, l.Bytes, l.Insn)
+	if r := []rune(line); len(r) > width {
+		line = string(r[:width-1]) + "…"
+	}
+	if name, _, _ := strings.Cut(l.Symbol, "+0x"); name != *symbol {
+		*symbol = name
+		line = strings.TrimLeft(sym, " ") + ":\n" + line
+	}
+	return line + "\n"
 }
 
 // printDiff prints what differs between two moments, in the stretches asked for.

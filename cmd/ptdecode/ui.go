@@ -68,6 +68,7 @@ type ui struct {
 	mu    sync.Mutex
 	w     io.Writer
 	tty   io.Writer // where progress is drawn, also while a pager waits for output
+	width int       // columns of the terminal that w is; 0: it is none
 	quiet bool      // say errors and nothing else
 	draw  bool      // progress may be drawn
 	drawn int       // columns of the progress line that stands
@@ -79,7 +80,7 @@ type ui struct {
 
 // newUI speaks on stderr.
 func newUI(stdout, stderr io.Writer) *ui {
-	return &ui{w: stderr, tty: stderr, draw: draws("", terminal.Is(stdout), terminal.Is(stderr))}
+	return &ui{w: stderr, tty: stderr, width: terminal.Width(stderr), draw: draws("", terminal.Is(stdout), terminal.Is(stderr))}
 }
 
 // late are the verbs that print nothing before all is decoded, or nothing at all.
@@ -97,7 +98,8 @@ func (u *ui) line(s string) {
 	defer u.mu.Unlock()
 	u.wipe()
 	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
-		fmt.Fprintf(u.w, "ptdecode: %s\n", strings.TrimRight(l, "\n"))
+		l = "ptdecode: " + strings.TrimRight(l, "\n")
+		_, _ = u.w.Write(append(terminal.Wrap(nil, l, u.width, len("ptdecode: ")), '\n'))
 	}
 }
 

@@ -5,6 +5,7 @@ package diff
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -140,6 +142,14 @@ type verb struct {
 	expected  *expected // nil: nothing is
 }
 
+// out returns where differences go: lines of text are wrapped where they shall fit.
+func (v *verb) out() io.Writer {
+	if v.asJSON {
+		return v.host.Out
+	}
+	return terminal.Wrapped(v.host.Out, v.host.Columns(), 4)
+}
+
 // choose takes the CPUs that are asked for of s, which is called name.
 func (v *verb) choose(name string, s *decoder.Session) error {
 	f, err := (&filter.Flags{CPUs: v.o.cpus}).Resolve(s)
@@ -202,7 +212,7 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 		list = v.expected.rest(list)
 		missing = v.expected.missing()
 	}
-	w := bufio.NewWriter(v.host.Out)
+	w := bufio.NewWriter(v.out())
 	err := print(w, list, v.asJSON)
 	if err == nil {
 		err = w.Flush()
