@@ -83,15 +83,20 @@ func run(w io.Writer, words []string, verbs []*cobra.Command) error {
 }
 
 // found returns the pages of a word; one word may mean several things. As in the output, it
-// may stand in parentheses or behind what it is of: (bp), payload cbr.
+// may stand in parentheses or behind what it is of: (bp), payload cbr. Many of it will do: gaps.
 func found(word string) (list []Page) {
 	word = strings.TrimSuffix(strings.TrimPrefix(word, "("), ")")
 	if of, detail, ok := strings.Cut(word, " "); ok && slices.Contains([]string{"context", "payload", "status"}, of) {
 		word = detail
 	}
-	for _, p := range pages() {
-		if strings.EqualFold(p.Word, word) {
-			list = append(list, p)
+	for _, one := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es")} {
+		for _, p := range pages() {
+			if strings.EqualFold(p.Word, one) {
+				list = append(list, p)
+			}
+		}
+		if len(list) > 0 {
+			break
 		}
 	}
 	return list

@@ -34,10 +34,13 @@ func TestEveryWord(t *testing.T) {
 	for d := event.DetailNone + 1; d.String() != "?"; d++ {
 		want[ofNote] = append(want[ofNote], d.String())
 	}
-	for _, w := range []string{"(bp)", "payload cbr", "context tx-state", "settled by", "across", "unsure"} {
+	for _, w := range []string{"(bp)", "payload cbr", "context tx-state", "settled by", "across", "unsure", "straight on", "ok", "ipc", "cycles", "share", "emulated", "executions", "pokes", "Epochs", "batches", "sync points"} {
 		if len(found(w)) != 1 {
 			t.Errorf("explain %s: %d pages", w, len(found(w)))
 		}
+	}
+	if len(found("gaps")) != len(found("gap")) || len(found("s")) > 0 || len(found("")) > 0 {
+		t.Error("many of a word are something else, or nothing is a word")
 	}
 	have := map[string][]string{}
 	for _, p := range pages() {
