@@ -27,6 +27,7 @@ type perfFile struct {
 	holes  bool // an AUX record says that trace was lost
 	noData bool // AUX records, but no AUXTRACE
 	broken bool // the TEXT_POKE record's lengths are wrong
+	user   bool // programs alone were traced, and nobody asked for TEXT_POKE records
 	once   bool // the worker came by only once
 }
 
@@ -87,7 +88,7 @@ func (p *perfFile) records(check func(error)) []byte {
 		add(record(12, 0, 100+cpu, 100+cpu, p.who(cpu, demoStart-1)))
 	}
 	text := []byte{0x0f, 0x1f, 0x44, 0, 0, 0xe9, 1, 0, 0, 0, 0, 0}
-	if !p.noPoke {
+	if !p.noPoke && !p.user {
 		old := uint16(5)
 		if p.broken {
 			old = 500
@@ -129,10 +130,14 @@ func (p *perfFile) records(check func(error)) []byte {
 // bytes makes the file.
 func (p *perfFile) bytes(check func(error)) []byte {
 	poke := uint64(1 << 33)
-	if p.noPoke {
+	if p.noPoke || p.user {
 		poke = 0
 	}
-	attrs := [][]byte{p.attr(8, 0xc600, 0, 1), p.attr(1, 9, poke, 2)}
+	traced := uint64(0)
+	if p.user {
+		traced = 1 << 5
+	}
+	attrs := [][]byte{p.attr(8, 0xc600, traced, 1), p.attr(1, 9, poke, 2)}
 	records := p.records(check)
 	if p.pipe {
 		b := fields([]byte("PERFILE2"), uint64(16))
@@ -159,7 +164,7 @@ func (p *perfFile) bytes(check func(error)) []byte {
 func scriptPerf(ts *testscript.TestScript, _ bool, args []string) {
 	dir, opts := ts.MkAbs(args[0]), args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
-	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken"), has("once")}
+	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken"), has("user"), has("once")}
 	ts.Check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
 	data := p.bytes(ts.Check)
 	if has("cut") {

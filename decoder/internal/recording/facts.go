@@ -39,6 +39,7 @@ type facts struct {
 	tickFreq    uint64 // of a snapshot's timestamps, Hz; 0: not said
 	attrCount   int
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
+	inKernel    map[uint32]bool // by PMU type: one of its events counts in the kernel, too
 	noAux       bool
 	timed       bool // some event has a time
 	areas       int  // of CoreSight trace, before they became streams
@@ -54,7 +55,7 @@ func newFacts(c *Config) *facts {
 	return &facts{
 		Recording: *New(c),
 		auxSize:   map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{},
-		last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true,
+		last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, inKernel: map[uint32]bool{}, noAux: true,
 	}
 }
 
@@ -95,6 +96,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
 			f.Processes.Switches = f.Processes.Switches || flags&perfdata.AttrContextSwitch != 0
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
+			f.inKernel[e.PMU] = f.inKernel[e.PMU] || flags&perfdata.AttrExcludeKernel == 0
 		}
 	case sideband.TypeLost:
 		if f.LostAt == (place{}) {
@@ -106,6 +108,23 @@ func (f *facts) note(e *sideband.Record, at place) {
 		f.lostRecords++
 		f.lostEvents += e.Lost
 	}
+}
+
+// programsOnly reports whether the trace is of programs alone: its events leave out the kernel, of
+// which nothing need be known then.
+func (f *facts) programsOnly() bool {
+	if f.auxInfo == nil {
+		return false
+	}
+	pmu := uint32(0)
+	switch {
+	case f.auxInfo.PT != nil:
+		pmu = f.auxInfo.PT.PMUType
+	case f.auxInfo.CS != nil:
+		pmu = f.auxInfo.CS.PMUType
+	}
+	traced, known := f.inKernel[pmu]
+	return known && !traced
 }
 
 // auxInfoOf reads an auxtrace_info event back as the record that it stands

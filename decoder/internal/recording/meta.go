@@ -21,6 +21,7 @@ type Meta struct {
 	Attrs    []AttrMeta
 	Guest    int32    // the process that runs the virtual machine in which this was recorded; 0: none is known
 	Watched  []string // where samples tell of changes to the kernel's code
+	Programs bool     // the trace is of programs alone, and no event asks for changes to the kernel's code
 }
 
 // AttrMeta is one event that was recorded.

@@ -241,7 +241,7 @@ func (f *facts) missing(c *Config) {
 		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
 			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
 	}
-	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" {
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" && !f.programsOnly() {
 		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true
@@ -278,17 +278,23 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
 	}
 	cs := f.auxInfo != nil && f.auxInfo.CS != nil
+	what := "changes to text cannot be put in time with the trace"
+	if f.programsOnly() {
+		what = "what records tell of threads and mapped files cannot be put in time with the trace"
+	}
 	switch {
 	case !f.timed || !traced || f.Meta.Kind == "raw" || f.converts():
 	case cs:
 		f.Warnf("record with a kernel of v5.19 or later on cores of Armv8.4 or later, whose trace units count the virtual counter, and with a perf that writes TIME_CONV",
-			"%s: AUXTRACE_INFO: timestamps do not convert to the clock of records: changes to text cannot be put in time with the trace", n)
+			"%s: AUXTRACE_INFO: timestamps do not convert to the clock of records: %s", n, what)
 	default:
 		f.Warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
-			"%s: TIME_CONV: 0 records that are valid, need 1: changes to text cannot be put in time with the trace", n)
+			"%s: TIME_CONV: 0 records that are valid, need 1: %s", n, what)
 	}
 	switch {
 	case f.asksPokes || !traced:
+	case f.programsOnly():
+		f.Meta.Programs = true
 	case cs:
 		f.Warnf("record with ptdecode record, which sets breakpoints for them, or give them with --events FILE; without them a change shows only as gaps",
 			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
