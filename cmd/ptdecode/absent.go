@@ -53,8 +53,8 @@ func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uin
 	}
 }
 
-// noChange says that a snapshot, raw trace or a recording of programs has no changes to the code, and
-// where they come from, so that silence is not read as "nothing changed".
+// noChange says that a snapshot, raw trace or a recording of programs has no changes to the code, so
+// that silence is not read as "nothing changed". It says where they come from.
 func (u *ui) noChange(s *decoder.Session, o *openFlags) {
 	if s.Text().Len() == 0 && s.Meta().Programs {
 		u.say("changes to the kernel's code are not known: the trace is of programs alone, and no event asks for TEXT_POKE records")

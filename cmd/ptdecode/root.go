@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	for _, v := range needed(args) {
 		c := v.make(a)
 		if fits := c.Args; fits != nil {
-			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args)) }
+			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args), args) }
 		}
 		root.AddCommand(c)
 	}
@@ -198,10 +199,14 @@ func noVerb(c *cobra.Command, args []string) error {
 }
 
 // asUsage makes wrong usage of what says that arguments are too many or too few.
-func asUsage(err error) error {
+func asUsage(err error, args []string) error {
 	var call *usageError
 	if err == nil || errors.As(err, &call) {
 		return err
+	}
+	most := 0
+	if n, _ := fmt.Sscanf(err.Error(), "accepts at most %d arg", &most); n == 1 && len(args) > most { // cobra.MaximumNArgs
+		return maxArgs(most)(nil, args)
 	}
 	return usagef("%s", err)
 }

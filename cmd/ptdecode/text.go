@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -180,7 +181,8 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 		y, ok := s.FindSymbol(n)
 		if !ok {
 			functions, _, _ := decoder.NamesIn(s)
-			return nil, usagef("--sym %s: no such symbol%s: give symbols with --kallsyms FILE, or an address with --range A-B", n, filter.Nearest(n, functions))
+			near := cmp.Or(filter.Nearest(n, functions), ": give symbols with --kallsyms FILE, or an address with --range A-B")
+			return nil, usagef("--sym %s: no such symbol%s", n, near)
 		}
 		list = append(list, stretch{n, addrRange{y.Addr, y.Len}})
 	}
@@ -210,7 +212,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags, width int) error {
 		}
 		symbol := r.name
 		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
-			_, err = io.WriteString(w, textLine(l, width, &symbol))
+			_, err = io.WriteString(w, story.CodeLine(l, width, &symbol))
 			return err == nil
 		})
 		if err != nil {
@@ -218,34 +220,6 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags, width int) error {
 		}
 	}
 	return nil
-}
-
-// textLine renders a line of code. Where width is less than it takes, 0 for any, a line of its own
-// says which symbol begins. It is *symbol from then on.
-func textLine(l *report.Line, width int, symbol *string) string {
-	mark := ' '
-	if l.Pokes > 0 {
-		mark = '*'
-	}
-	sym := ""
-	if l.Symbol != "" {
-		sym = "  <" + l.Symbol + ">"
-	}
-	if l.Bytes == nil {
-		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
-	}
-	if width == 0 || width >= 120 {
-		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
-	}
-	line := fmt.Sprintf("%c %016x  %-20x  %s", mark, l.Addr, l.Bytes, l.Insn)
-	if r := []rune(line); len(r) > width {
-		line = string(r[:width-1]) + "…"
-	}
-	if name, _, _ := strings.Cut(l.Symbol, "+0x"); name != *symbol {
-		*symbol = name
-		line = strings.TrimLeft(sym, " ") + ":\n" + line
-	}
-	return line + "\n"
 }
 
 // printDiff prints what differs between two moments, in the stretches asked for.

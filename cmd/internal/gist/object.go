@@ -153,7 +153,11 @@ func (j *Object) Print(w io.Writer) {
 	line := to(w)
 	j.Begin(w)
 	for _, g := range j.GapReasons {
-		line("", "%-12s %12d  %d bytes of trace, %s", g.Reason, g.N, g.Bytes, event.Seconds(g.Time))
+		took := ""
+		if j.Until > 0 || j.part { // else the trace has no times
+			took = ", " + event.Seconds(g.Time)
+		}
+		line("", "%-12s %12d  %d bytes of trace%s", g.Reason, g.N, g.Bytes, took)
 		if g.Hint != "" {
 			line("", "  %s", g.Hint)
 		}

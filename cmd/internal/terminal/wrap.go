@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap appends a line to dst as lines that take width columns at most, where blanks allow it:
-// all but the first are indented, as far as the line is at least. With width 0 it stays as it is.
+// Wrap appends a line to dst as lines that take width columns at most, where blanks allow it.
+// All but the first are indented, as far as the line is at least. With width 0 it stays as it is.
 func Wrap(dst []byte, line string, width, indent int) []byte {
 	if width == 0 || utf8.RuneCountInString(line) <= width {
 		return append(dst, line...)

@@ -112,7 +112,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 
 // programsOnly reports whether the trace is of programs alone: its events leave out the kernel, of
 // which nothing need be known then.
-func (f *facts) programsOnly() bool {
+func programsOnly(f *facts) bool {
 	if f.auxInfo == nil {
 		return false
 	}

@@ -241,7 +241,7 @@ func (f *facts) missing(c *Config) {
 		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
 			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
 	}
-	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" && !f.programsOnly() {
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" && !programsOnly(f) {
 		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true
@@ -279,7 +279,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	}
 	cs := f.auxInfo != nil && f.auxInfo.CS != nil
 	what := "changes to text cannot be put in time with the trace"
-	if f.programsOnly() {
+	if programsOnly(f) {
 		what = "what records tell of threads and mapped files cannot be put in time with the trace"
 	}
 	switch {
@@ -293,7 +293,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	}
 	switch {
 	case f.asksPokes || !traced:
-	case f.programsOnly():
+	case programsOnly(f):
 		f.Meta.Programs = true
 	case cs:
 		f.Warnf("record with ptdecode record, which sets breakpoints for them, or give them with --events FILE; without them a change shows only as gaps",
