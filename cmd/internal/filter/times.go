@@ -192,7 +192,7 @@ func (c *clock) slice(s string) (from, to uint64, err error) {
 	case lo > hi:
 		return 0, 0, fmt.Errorf("%s: ends before it begins", s)
 	case c.first == 0:
-		return 0, 0, errUntimed
+		return 0, 0, untimed(s)
 	}
 	if lo > 0 {
 		from = c.part(lo)
@@ -203,7 +203,10 @@ func (c *clock) slice(s string) (from, to uint64, err error) {
 	return from, to, nil
 }
 
-var errUntimed = errors.New("neither the trace nor the changes have times: give what is wanted in another way")
+// untimed is the error where a moment counts from times that nothing has.
+func untimed(moment string) error {
+	return fmt.Errorf("%s: neither the trace nor the changes have times: give what is wanted in another way", moment)
+}
 
 // part returns when so many percent of the recording have passed, ns.
 func (c *clock) part(percent float64) uint64 {
@@ -230,14 +233,14 @@ func (c *clock) moment(s string) (uint64, error) {
 			return 0, err
 		}
 		if c.first == 0 {
-			return 0, errUntimed
+			return 0, untimed(s)
 		}
 		return c.part(p), nil
 	case strings.HasPrefix(s, "poke:"):
 		return c.shifted(s[len("poke:"):], c.atPoke)
 	case strings.HasPrefix(s, "+"), strings.HasPrefix(s, "-"):
 		if c.first == 0 {
-			return 0, errUntimed
+			return 0, untimed(s)
 		}
 		return c.shifted(s, func(string) (uint64, error) {
 			if s[0] == '+' {

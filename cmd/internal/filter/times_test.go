@@ -94,7 +94,7 @@ func TestWrongSpan(t *testing.T) {
 			t.Errorf("span(%q) = %d, %d, %v; want an error that says %s", in, from, to, err, says)
 		}
 	}
-	for in, says := range map[string]string{"+5ms": "have times", "10%": "have times", "-1s": "have times", "poke:1": "only times can stand here"} {
+	for in, says := range map[string]string{"+5ms": "+5ms: neither the trace", "10%": "10%: neither the trace", "5%-10%": "5%-10%: neither the trace", "-1s": "-1s: neither the trace", "poke:1": "only times can stand here"} {
 		if _, _, err := ParseTimes(in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("without a recording, span(%q): %v; want an error that says %s", in, err, says)
 		}
