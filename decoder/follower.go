@@ -33,6 +33,9 @@ type follower struct {
 	told   []*flow.Kept                    // of the segment; nil: it has to be walked
 }
 
+// littleTrace is how much trace is little to learn from, bytes (flow.Config.Little).
+const littleTrace = 1 << 20
+
 // newFollower returns a follower of st that reads c.
 func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	f := &follower{s: s, code: c, st: st, seen: map[uint64]int32{}}
@@ -55,7 +58,7 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	}
 	if c.watched {
 		f.watch = new(flow.Watch)
-		cfg.Watch = f.watch
+		cfg.Watch, cfg.Little = f.watch, learner{s}.size() < littleTrace
 		if c.confirmed != nil {
 			cfg.Marks = &f.marks
 		}

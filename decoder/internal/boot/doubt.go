@@ -136,6 +136,9 @@ func untilMeeting(a, b []image.Range) int {
 
 // at returns the site that has a byte of [addr, end); nil if none does.
 func (d *doubts) at(addr, end uint64) *site {
+	if s := d.sites; len(s) == 0 || end <= s[0].addr || addr > s[len(s)-1].last {
+		return nil
+	}
 	i, _ := slices.BinarySearchFunc(d.sites, addr, func(x site, a uint64) int {
 		if x.last < a {
 			return -1

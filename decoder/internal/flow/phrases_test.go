@@ -47,6 +47,22 @@ type filler struct{ d *pt.Decoder }
 func (f filler) Next(e *event.Event) bool { return f.d.Next(e) }
 func (f filler) Fill(q []event.Event) int { return f.d.Fill(q) }
 
+// TestLittle would catch a walk over little that keeps the bytes which it passed.
+func TestLittle(t *testing.T) {
+	p := openProgram(t, "foo")
+	for _, little := range []bool{false, true} {
+		w := NewWalker(p.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64, Little: little})
+		for _, s := range p.segments() {
+			if err := w.Run(pt.NewDecoder(p.Config, s), new(everything)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if kept := w.paths.phrases != nil && w.paths.phrases.n > 0; kept == little {
+			t.Errorf("little %v: phrases are kept: %v", little, kept)
+		}
+	}
+}
+
 // TestPhrases holds the walk over phrases to the walk over events: they deliver the same
 // ranges with the same stamps and notes. It would catch a phrase that is taken for
 // another, one that leads elsewhere, or a return stack that it leaves otherwise. The

@@ -81,6 +81,9 @@ type Config struct {
 	// Brief says that walks are short and few: what they pass is not kept to be known again.
 	Brief bool
 
+	// Little says that little is walked: to know the bytes again that were passed costs more than it spares.
+	Little bool
+
 	// Watch is told what code is read that may not be executed. nil: nobody asks.
 	Watch *Watch
 
@@ -179,7 +182,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 
 // begin has w be where its segment begins.
 func (w *Walker) begin(src Source, out Sink) {
-	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful && !w.exec.cfg.Brief)
+	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful && !w.exec.cfg.Brief && !w.exec.cfg.Little)
 	w.exec.out.start(out)
 	w.t.reset(w.exec.cfg.Mode)
 	w.exec.ahead.clear()

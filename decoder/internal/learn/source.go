@@ -140,7 +140,7 @@ func (s *Source) staticCallees() (list []uint64, often int) {
 
 // countCalls counts the bytes in the image that read as calls to what calls has.
 func (s *Source) countCalls(calls map[uint64]int) {
-	const piece, size = 1 << 20, 5
+	const piece, size = 1 << 16, 5
 	buf := make([]byte, piece+size-1)
 	for _, r := range s.Text.Image().Ranges() {
 		for at := r.Addr; at-r.Addr < r.Len; at += piece {

@@ -15,10 +15,14 @@ type Approach struct {
 	source flow.Source // of the segment's events, from its begin on
 	done   func()      // is called when source is read no more
 
-	events   []event.Event // that it gave
-	over     bool          // it has no more
+	events   []*[eventsKept]event.Event // that it gave
+	n        int                        // of them
+	over     bool                       // it has no more
 	footings []*Footing
 }
+
+// eventsKept is how many events memory is taken for at once.
+const eventsKept = 1 << 7
 
 // Approaches keeps the approaches of a few visits: trials come to one after the other, and sometimes go back.
 type Approaches struct{ of map[goal]*Approach }
@@ -136,14 +140,20 @@ type listed struct {
 // Fill gives the next events (flow.Filler).
 func (l *listed) Fill(q []event.Event) int {
 	a := l.of
-	for len(a.events) < l.at+len(q) && !a.over {
-		var x event.Event
-		if a.over = !a.source.Next(&x); !a.over {
-			a.events = append(a.events, x)
+	for a.n < l.at+len(q) && !a.over {
+		if a.n == len(a.events)*eventsKept {
+			a.events = append(a.events, new([eventsKept]event.Event))
+		}
+		if a.over = !a.source.Next(&a.events[a.n/eventsKept][a.n%eventsKept]); !a.over {
+			a.n++
 		}
 	}
-	n := copy(q, a.events[min(l.at, len(a.events)):])
-	l.at += n
+	n := 0
+	for n < len(q) && l.at < a.n {
+		from := l.at % eventsKept
+		k := copy(q[n:], a.events[l.at/eventsKept][from:min(eventsKept, from+a.n-l.at)])
+		n, l.at = n+k, l.at+k
+	}
 	return n
 }
 
