@@ -70,7 +70,7 @@ func (s *Session) assemble() error {
 	})
 	for i, st := range f.Streams {
 		st.Index = i
-		st.Configure(f.Meta.PT)
+		st.Configure(stream.AskedFor(f.Meta.PT))
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {

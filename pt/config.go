@@ -18,7 +18,8 @@ type Config struct {
 
 	// TSC, MTC and CYC say which timing packets were asked for: TSCEn (bit 10),
 	// MTCEn (bit 9), CYCEn (bit 1). The decoder reads every one that is there
-	// whatever they say; they are for who describes a recording.
+	// whatever they say; they are for who describes a recording. Who knows that they are right
+	// leaves out what MTC or CYC needs to tell the time, where it was not asked for.
 	TSC, MTC, CYC bool
 
 	// MTCFreq is N, 0..15: an MTC comes every 2^N ticks of the crystal clock

@@ -29,19 +29,54 @@ func (b *Block) rare() bool { return b.lead&place == toFar }
 func (x *executor) far(t *thread, b *Block) bool { return b.rare() && x.out.decided(t) }
 
 // interrupted is where the exceptions came from that the trace stated last, the newest first.
-type interrupted [4]uint64
-
-// from records that one came from ip.
-func (x *interrupted) from(ip uint64) {
-	copy(x[1:], x[:])
-	x[0] = ip
+//
+// A flow that is lost has not come there by itself. Nor has one that was just taken up there, or straight
+// on from where it was. Where bytes of the trace are lost, addresses may be read as if they were elsewhere,
+// and all go wrong alike. Then to come back there after little tells nothing until the flow has gone on
+// from there (doubtFrom).
+type interrupted struct {
+	at      [4]uint64
+	little  [4]int // before which event it is little, if the flow had not come there by itself
+	takenUp int    // index of the event behind the target or exception at which a flow that was lost goes on
 }
 
-// comesBack reports whether b, which is rare, leads on to e as such instructions do. That is from the kernel to a
+// little is how many events between an exception and its return are too few to tell that the code of
+// its handler is what ran.
+const little = 4
+
+// from records that one came from ip, as event q says. bySelf says that the flow had come there by itself.
+func (x *interrupted) from(ip uint64, q int, bySelf bool) {
+	copy(x.at[1:], x.at[:])
+	copy(x.little[1:], x.little[:])
+	x.at[0], x.little[0] = ip, 0
+	if !bySelf {
+		x.little[0] = q + little + 1
+	}
+}
+
+// back says what the target of a rare instruction tells.
+type back uint8
+
+const (
+	notBack  back = iota // nothing
+	tooSoon              // it is where an exception came from, and that tells nothing yet
+	wentBack             // the flow is right
+)
+
+// comesBack says whether b, which is rare, leads on to e as such instructions do. That is from the kernel to a
 // program or the reverse, or back to where an exception came from. A flow that strays into the code behind an
-// entry comes to a return from an exception soon, but hardly to the right place.
-func (x *interrupted) comesBack(c *reader, b *Block, e *event.Event) bool {
-	return c.isKernel(e.IP) != c.isKernel(b.Addr) || slices.Contains(x[:], e.IP)
+// entry comes to a return from an exception soon, but hardly to the right place. e is event q.
+func (x *interrupted) comesBack(c *reader, b *Block, e *event.Event, q int) back {
+	if c.isKernel(e.IP) != c.isKernel(b.Addr) {
+		return wentBack
+	}
+	switch i := slices.Index(x.at[:], e.IP); {
+	case i < 0:
+		return notBack
+	case q < x.little[i]:
+		return tooSoon
+	}
+	return wentBack
 }
 
 // resumesAt returns where tracing goes on if what b's last instruction called, which is

@@ -7,6 +7,9 @@ package flow
 // the target, since the trace unit may hold targets back. So the doubt goes back over a
 // few stated targets. Farther back nothing need be held.
 //
+// A target counts once the flow has gone on from there. One at which code and trace contradict each other at
+// once does not: what led there is as doubtful as that place.
+//
 // A target at which a flow still has outcomes in hand does not count. A flow that went
 // astray and used too few of them has those in hand at each target that it passes. Nor does one that
 // several cuts came to which were all refuted: each of them went on from what led to them (nothingSure).
@@ -16,6 +19,9 @@ package flow
 
 // statedBack is how many stated targets the doubt goes back.
 const statedBack = 4
+
+// heldBack is how many the flow is held back over: the last one need not count.
+const heldBack = statedBack + 1
 
 // damaged is how far before bytes that are no packet others may be damaged, bytes. With one byte of a
 // recording changed at random they lay at most 26 bytes behind it: 5,444 cases of Intel PT, 744 of ETMv4.
@@ -35,7 +41,7 @@ type stretch struct {
 	*Batch
 	from, to extent
 	kept     extent // what lies before was in the batch before too
-	stated   int    // targets that the trace stated in it, statedBack at most
+	stated   int    // targets that the trace stated in it, heldBack at most
 }
 
 // weight returns what s counts for Config.MaxUnconfirmed.
@@ -71,13 +77,23 @@ func (s *stretch) backOver(n int, told bool) (at, seen int) {
 }
 
 // doubtFrom returns where doubt begins that goes back from the end of list: at range at
-// of its stretch i.
+// of its stretch i. It does not go back over a return to where an exception came from, behind which
+// a target counts.
 func doubtFrom(list []stretch, told bool) (i, at int) {
-	left := statedBack
+	left, last := statedBack, true
 	for i = len(list) - 1; i >= 0; i-- {
-		at, seen := list[i].backOver(left, told)
-		if left -= seen; left == 0 {
-			return i, at
+		s := &list[i]
+		for at = s.to.ranges - 1; at >= s.from.ranges; at-- {
+			r := &s.Ranges[at]
+			if r.flags&homeward != 0 && left < statedBack {
+				return i, at + 1
+			}
+			if !last && r.statesTarget(told) {
+				if left--; left == 0 {
+					return i, at + 1
+				}
+			}
+			last = false
 		}
 	}
 	return 0, 0
@@ -133,9 +149,9 @@ func tooLong(list []stretch, k, most int, told bool) {
 	end := 0
 	for i := k + 1; i < len(list); i++ {
 		o := &list[i]
-		if o.stated > 0 && len(ahead) < statedBack {
+		if o.stated > 0 && len(ahead) < heldBack {
 			note := o.from.notes
-			for j := o.from.ranges; j < o.to.ranges && len(ahead) < statedBack; j++ {
+			for j := o.from.ranges; j < o.to.ranges && len(ahead) < heldBack; j++ {
 				for ; note < o.to.notes && o.Notes[note].At <= j; note++ {
 				}
 				if o.Ranges[j].statesTarget(told) {
@@ -158,8 +174,8 @@ func tooLong(list []stretch, k, most int, told bool) {
 		}
 		at--
 		until := end
-		if k := len(ahead); k >= statedBack {
-			until = ahead[k-statedBack]
+		if k := len(ahead); k >= heldBack {
+			until = ahead[k-heldBack]
 		}
 		if until-at > most {
 			s.downgrade(i, i+1, Unconfirmed)

@@ -208,10 +208,14 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			break
 		}
 		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
+		lost := t.lost
 		x.land(t, e)
 		t.lost = false
+		if lost && (e.Kind == event.Target || e.Kind == event.Async) {
+			t.came.takenUp = t.q + 1
+		}
 		if e.Kind == event.Async {
-			t.came.from(e.From)
+			t.came.from(e.From, t.q, !lost)
 		}
 		if e.Detail == event.DetailException {
 			x.out.noteOf(t, NoteEvent, e, e.From)
@@ -316,7 +320,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
-		t.came.from(e.From)
+		t.came.from(e.From, t.q, sure || t.q != t.came.takenUp)
 		x.confirmIf(sure, t)
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
@@ -424,8 +428,15 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 // indirect executes b, whose destination the trace states in e, or behind e, the
 // outcomes of what came after (see judge.late). That is a guess.
 func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
-	far := x.far(t, b)
-	x.emit(t, b, int(b.N))
+	comes := notBack
+	if targets(e) && !t.doubt && t.n == 0 && x.far(t, b) {
+		comes = t.came.comesBack(&x.code, b, e, t.q)
+	}
+	if comes == tooSoon {
+		emitAs(x, t, b, int(b.N), homeward)
+	} else {
+		x.emit(t, b, int(b.N))
+	}
 	guess := false
 	if !targets(e) {
 		x.load(t, x.events.at(t.q))
@@ -433,7 +444,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		guess = true
 		x.out.doubted(t, nil) // by the manual it would contradict the code
 	}
-	x.confirmIf(far && targets(e) && !t.doubt && t.n == 0 && t.came.comesBack(&x.code, b, e), t)
+	x.confirmIf(comes == wentBack, t)
 	t.push(b)
 	if t.odd(&x.events, b, e, x.out.wait.told) {
 		x.takeBack(t, b, e)
@@ -493,7 +504,10 @@ func (x *executor) load(t *thread, e *event.Event) bool {
 }
 
 // emit records that the first n instructions of b were executed.
-func (x *executor) emit(t *thread, b *Block, n int) {
+func (x *executor) emit(t *thread, b *Block, n int) { emitAs(x, t, b, n, 0) }
+
+// emitAs is emit, where more is known of the range.
+func emitAs(x *executor, t *thread, b *Block, n int, f rangeFlags) {
 	if n == 0 {
 		return
 	}
@@ -502,7 +516,7 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 		x.passed = x.code.text.Between(x.passed[:0], b.Addr, b.size(n), t.lo, t.floor)
 		t.learnFromText(x.code.text, x.passed)
 	}
-	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
+	r := Range{Block: b, N: uint16(n), Verdict: t.choice, flags: f}
 	if t.either {
 		r.flags |= either
 	}

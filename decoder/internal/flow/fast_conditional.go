@@ -165,7 +165,7 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
-				if t.seldomLeft(seldom) || t.tooEarly(&w.exec.events) {
+				if t.seldomLeft(seldom) || w.exec.events.tooMany(t.q, n) || t.tooEarly(&w.exec.events) {
 					break loop
 				}
 				e = w.exec.events.at(t.q) // a deferred target

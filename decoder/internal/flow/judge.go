@@ -31,7 +31,10 @@ func (j *judge) contradicts(t *thread, b *Block, e *event.Event) bool {
 	}
 	switch l & place {
 	case toStated, toFar:
-		return !targets(e) && !j.ending(t, b, e) && !j.late(t, b, e)
+		if targets(e) {
+			return t.n > 0 && j.events.tooMany(t.q, t.n)
+		}
+		return !j.ending(t, b, e) && !j.late(t, b, e)
 	case toTrap: // an exception would state its address
 		return l&mayFail == 0
 	case toRaised:

@@ -160,9 +160,9 @@ func TestFastByClass(t *testing.T) {
 				w.careful = i == 1
 				told := w.exec.out.wait.told
 				w.exec.out.wait.probe = func(s stretch, m *marks) {
-					if at, n := s.backOver(statedBack, told); n != s.stated {
+					if at, n := s.backOver(heldBack, told); n != s.stated {
 						t.Errorf("%s, seed %d: %d stated targets counted, want %d", name, seed, s.stated, n)
-					} else if n == statedBack && m.oldest()+1 != at {
+					} else if n == heldBack && m.oldest()+1 != at {
 						t.Errorf("%s, seed %d: doubt goes back to behind range %d, want %d", name, seed, m.oldest(), at)
 					}
 				}

@@ -78,6 +78,13 @@ func (q *queue) waiting(i, from, inHand int) (o *event.Event, n int, known bool)
 	return o, n, true
 }
 
+// tooMany reports whether a flow that has n outcomes in hand at target i is not what ran. By the
+// first of the rules above it is not if they are more than the packet before the target holds.
+func (q *queue) tooMany(i, n int) bool {
+	_, o, _ := q.waitedBehind(i)
+	return o != nil && o.Last > 0 && n > int(o.Last)
+}
+
 // endsDoubt ends the doubt about t, which the target at t.q leads on, if it says where
 // the CPU was and no outcomes are left: however t came there. A unit that held none back so
 // far does not where the packet with the outcomes is not full. One target at which some were left is enough to ask for

@@ -52,6 +52,8 @@ const (
 	// it was a guess that was refuted. What fast knows it sets only where the trace states the target.
 	ahead
 	detour // see IsDetour
+	// It returned to where an exception came from, and that tells nothing until the flow has gone on (interrupted).
+	homeward
 )
 
 // Either reports whether the trace fits several versions of the text, which do the same:

@@ -77,7 +77,7 @@ func (x *referred) mention(o *writer, p *phrase, off int64, at event.Time, confi
 	}
 	x.wait[(x.from+x.n)%waitMost] = m
 	x.n, x.stated, x.weight = x.n+1, x.stated+m.stated, x.weight+p.holds()
-	for x.n > 1 && (x.wait[x.from].confirms || confirms || x.stated-x.wait[x.from].stated >= statedBack) {
+	for x.n > 1 && (x.wait[x.from].confirms || confirms || x.stated-x.wait[x.from].stated >= heldBack) {
 		x.countOldest(o)
 	}
 }

@@ -28,27 +28,30 @@ func (o *writer) space() (rs []Range, n int, stamp uint32) {
 // ranges that led there.
 type marks struct {
 	n  int // targets, also those before the last ones
-	at [statedBack]int
+	at [markRing]int
 }
+
+// markRing is how many places marks has: heldBack, up to a power of two.
+const markRing = 8
 
 // put marks range at.
 func (m *marks) put(at int) {
-	m.at[uint(m.n)%statedBack] = at
+	m.at[uint(m.n)%markRing] = at
 	m.n++
 }
 
 // oldest returns the index of the range that the doubt goes back to, which is not in doubt
-// itself. There are statedBack targets or more.
-func (m *marks) oldest() int { return m.at[uint(m.n)%statedBack] }
+// itself. There are heldBack targets or more.
+func (m *marks) oldest() int { return m.at[uint(m.n-heldBack)%markRing] }
 
 // move has the marks go with their ranges: what lay at index at lies at 0 now. Only the
-// last statedBack targets are left.
+// last heldBack targets are left.
 func (m *marks) move(at int) {
 	for i := range m.at {
 		m.at[i] -= at
 	}
 	// The oldest stays the oldest.
-	m.n = m.n%statedBack + statedBack
+	m.n = m.n%markRing + markRing
 }
 
 // placeBehind returns the place in b before range at, and behind the notes before it.

@@ -85,8 +85,8 @@ func TestTail(t *testing.T) {
 			w := testWalker(tailText)
 			w.exec.out.wait.most, w.exec.out.wait.whole, w.careful = most, i > 0, i == 2
 			w.exec.out.wait.probe = func(s stretch, m *marks) {
-				at, n := s.backOver(statedBack, w.exec.out.wait.told)
-				if n != s.stated || n == statedBack && m.oldest()+1 != at {
+				at, n := s.backOver(heldBack, w.exec.out.wait.told)
+				if n != s.stated || n == heldBack && m.oldest()+1 != at {
 					t.Errorf("seed %d: %d stated targets counted, the oldest of the last at %d; want %d, behind %d", seed, s.stated, m.oldest(), n, at)
 				}
 				switch {

@@ -120,7 +120,7 @@ func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine
 		UsePaths(w, paths)
 		if m.armed {
 			w.exec.out.wait.probe = func(s stretch, _ *marks) {
-				if _, n := s.backOver(statedBack, w.exec.out.wait.told); n != s.stated {
+				if _, n := s.backOver(heldBack, w.exec.out.wait.told); n != s.stated {
 					t.Errorf("seed %d: %d stated targets counted, want %d", seed, s.stated, n)
 				}
 			}

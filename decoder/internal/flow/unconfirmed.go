@@ -96,7 +96,7 @@ func (u *unconfirmed) empty(b *Batch) *Batch {
 // the targets that m marks. What lies before kept came with b before. If tail is true, b
 // still has the end of what it had, m marks that, and the rest is handed on.
 func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool) {
-	s := stretch{Batch: b, from: settled, to: whole(b), kept: kept, stated: min(m.n, statedBack)}
+	s := stretch{Batch: b, from: settled, to: whole(b), kept: kept, stated: min(m.n, heldBack)}
 	if u.probe != nil {
 		u.probe(s, m)
 	}
@@ -108,7 +108,7 @@ func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool)
 		u.hand(b)
 		return false
 	}
-	if !u.whole && u.confirmed == nil && m.n >= statedBack && u.weightFrom(0)+s.weight() <= u.most {
+	if !u.whole && u.confirmed == nil && m.n >= heldBack && u.weightFrom(0)+s.weight() <= u.most {
 		if at := b.placeBehind(m.oldest()); len(b.Ranges)-at.ranges <= maxTail && len(b.Notes)-at.notes <= maxTail {
 			u.handOn(len(u.held))
 			u.handHead(b, at)
@@ -150,11 +150,11 @@ func (u *unconfirmed) keepWithin() {
 	for i := range u.held {
 		all += u.held[i].weight()
 	}
-	for free > 0 && stated < statedBack {
+	for free > 0 && stated < heldBack {
 		free--
 		stated += u.held[free].stated
 	}
-	if stated < statedBack {
+	if stated < heldBack {
 		free = 0
 	}
 	n := free
@@ -219,7 +219,7 @@ func (u *unconfirmed) settleAll(list []stretch) {
 	}
 	if all > u.most {
 		last := &list[len(list)-1]
-		_, last.stated = last.backOver(statedBack, u.told)
+		_, last.stated = last.backOver(heldBack, u.told)
 		for k := range list {
 			tooLong(list, k, u.most, u.told)
 		}
