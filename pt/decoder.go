@@ -232,7 +232,10 @@ func (d *Decoder) finish() {
 		return
 	}
 	end := d.lx.base + int64(len(d.lx.buf))
-	d.push(end, end).Kind = event.End
+	e := d.push(end, end)
+	if e.Kind = event.End; d.close.bad {
+		e.Flags = event.FlagNoPacket
+	}
 }
 
 // trouble tells that [off, end) could not be decoded, and returns what tells it.

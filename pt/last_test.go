@@ -45,3 +45,33 @@ func TestLastPacket(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenEnd would catch the end of a segment that does not say that the sync point there is broken, or says it where
+// it is only cut short.
+func TestBrokenEnd(t *testing.T) {
+	sync := append([]byte(psb), 0x99, 0x01)
+	for _, c := range []struct {
+		what   string
+		behind []byte // a second PSB
+		kind   event.Kind
+		flags  event.Flags
+	}{
+		{"a packet that has no place there", Packet{Kind: TIP, Arg: 6, Value: 0x1000}.Append(nil), event.End, event.FlagNoPacket},
+		{"cut short", nil, event.End, 0},
+		{"whole", Packet{Kind: PSBEND}.Append(nil), event.Sync, event.FlagRestated},
+	} {
+		buf := Packet{Kind: PSBEND}.Append(append([]byte(nil), sync...))
+		buf = append(append(buf, sync...), c.behind...)
+		segs, _ := Segments(buf, 0, Config{})
+		d := NewDecoder(Config{}, segs[0])
+		var e, last event.Event
+		for d.Next(&e) {
+			if e.Kind == event.End || e.Kind == event.Sync {
+				last = e
+			}
+		}
+		if flags := last.Flags & (event.FlagNoPacket | event.FlagRestated); last.Kind != c.kind || flags != c.flags {
+			t.Errorf("%s: %v, flags %x, want %v, %x", c.what, last.Kind, flags, c.kind, c.flags)
+		}
+	}
+}

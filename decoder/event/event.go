@@ -224,7 +224,7 @@ const (
 	FlagHere                       // the Async leaves where the flow stands
 	FlagTaken                      // Reach: the last instruction is a branch that was taken
 	FlagCount                      // Quiet: Value is how many
-	FlagNoPacket                   // Trouble: the bytes are no packet; else a packet is out of place
+	FlagNoPacket                   // Trouble: the bytes are no packet; else a packet is out of place. End: the sync point there is broken
 )
 
 // Event is one statement of a trace, in stream order. It is a plain value of

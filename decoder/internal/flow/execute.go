@@ -152,8 +152,7 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 	case event.Enable:
 		return 0, false, fail(event.Mismatch), true
 	case event.End:
-		t.use()
-		t.on = false
+		segmentOver(x, t, e)
 		return 0, false, moved, true
 	default:
 		if st, done := x.meetArm(t, e); done {
@@ -164,6 +163,16 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 		return 0, false, x.arrive(t, e), true
 	}
 	return stop, stops, moved, false
+}
+
+// segmentOver takes e, the End of a segment. A broken sync point there is as bytes that are no packet. The next
+// segment tells of it.
+func segmentOver(x *executor, t *thread, e *event.Event) {
+	if e.Flags&event.FlagNoPacket != 0 {
+		x.out.doubted(t, &event.Gap{Reason: event.BadPacket, Off: e.Off})
+	}
+	t.use()
+	t.on = false
 }
 
 // pass takes an event that does not move the flow.

@@ -285,7 +285,10 @@ func (u *unconfirmed) tellDoubted(list []stretch, i, at int, g *event.Gap) {
 func (u *unconfirmed) distrust(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
-	if g != nil && u.contradicted != nil {
+	switch {
+	case g != nil && g.Reason == event.BadPacket:
+		i, at = behindByte(list, i, at, g.Off-damaged)
+	case g != nil && u.contradicted != nil:
 		u.tellDoubted(list, i, at, g)
 	}
 	doubtAll(list[i:], at)
