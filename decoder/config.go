@@ -65,7 +65,8 @@ type Config struct {
 	// 0: 3 times at most.
 	LearnPasses int
 	// Learned is a file of what an earlier run learned of the same recording and images
-	// (docs/formats/learned.md); "": none. One that does not fit is an error.
+	// (docs/formats/learned.md); "": none. It is an error if none
+	// of its sites fits, and a warning if some do not.
 	Learned string
 
 	SymFS    string   // where the files that were mapped are looked for; "": /

@@ -1,12 +1,12 @@
 package decoder
 
 import (
-	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"

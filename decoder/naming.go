@@ -2,11 +2,11 @@ package decoder
 
 import (
 	"cmp"
-	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"path/filepath"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/elfnames"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/srclines"

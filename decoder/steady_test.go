@@ -116,7 +116,7 @@ func harmCode(r *rand.Rand, b []byte, from, n int) {
 // them decoded before. Then an instruction, a verdict, a time or a note is another. The simulated
 // machine's traces and code are damaged.
 func TestSteady(t *testing.T) {
-	for seed := range uint64(testsize.Of(t, 12, 200)) {
+	for seed := range uint64(testsize.Of(t, 12, 100, 200)) {
 		cfg, _ := drawShort(seed)
 		r := sim.Simulate(cfg)
 		rnd := rand.New(rand.NewPCG(seed, 11))

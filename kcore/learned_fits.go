@@ -19,12 +19,13 @@ func (t *Text) LearnedOver(l *Learned) bool {
 		return false
 	}
 	have := make([]byte, len(l.Had))
-	for e := event.Epoch(0); int(e) <= t.Len(); {
-		n, span := t.Fetch(have, l.Addr, e)
+	var span event.Span
+	for e := event.Epoch(0); e <= event.Epoch(t.Len()); e = span.Until {
+		var n int
+		n, span = t.Fetch(have, l.Addr, e)
 		if n == len(have) && bytes.Equal(have, l.Had) {
 			return true
 		}
-		e = span.Until
 	}
 	return false
 }

@@ -225,13 +225,13 @@ func maxArgs(n int) cobra.PositionalArgs {
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := newRoot(a, args...)
 	root.SetArgs(args)
-	help := &terminal.Kept{Writer: outNow{a}}
+	out := &terminal.Kept{Writer: outNow{a}}
 	root.SetIn(a.in)
-	root.SetOut(help)
+	root.SetOut(out)
 	root.SetErr(a.ui.w)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		err = help.Err
+		err = out.Err
 	}
 	verb := "ptdecode"
 	if cmd != nil {

@@ -47,20 +47,22 @@ type Crossing = report.Crossing
 type Sink struct {
 	o       Options
 	s       *decoder.Session
-	w       writer
 	tree    *calls.Tree
 	order   inOrder
+	cpus    []cpu // by stream
+	begun   bool
+	ended   bool // the flow
+	script  script
+	counted Counts
+
+	// What follows is of the goroutine that writes the script, where there is one, up to joins.
+	w       writer
 	main    *sequence   // of the tracks that are no CPU's and no thread's
-	cpus    []cpu       // by stream
 	shown   []cpuTracks // by stream
 	threads map[threadKey]*thread
 	recent  []*thread   // by stream: that of its newest call
 	tracks  uint64      // of threads
 	named   []nameCache // by stream
-	begun   bool
-	ended   bool // the flow
-	script  script
-	counted Counts
 }
 
 // The first numbers of tracks: of a CPU, of a thread.
@@ -262,7 +264,7 @@ func (k *Sink) moment(stream int, s *decoder.Stamp, in bool) {
 	switch {
 	case t.Lo == 0:
 		return
-	case !in:
+	case !in: // there is no script: it has all times
 		k.stops(stream, min(now, max(k.o.Until, k.shown[stream].at)))
 		c.from = 0 // the counters begin anew
 		return

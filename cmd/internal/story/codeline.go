@@ -7,8 +7,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
-// CodeLine renders a line of code. Where width is less than it takes, 0 for any, a line of its own
-// says which symbol begins. It is *symbol from then on.
+// codeColumns is the width from which on lines of code have a column of symbols.
+const codeColumns = 120
+
+// CodeLine renders a line of code. Where width is less than codeColumns, but not 0, a line of its own says which symbol
+// begins. It is *symbol from then on.
 func CodeLine(l *report.Line, width int, symbol *string) string {
 	mark := ' '
 	if l.Pokes > 0 {
@@ -21,7 +24,7 @@ func CodeLine(l *report.Line, width int, symbol *string) string {
 	if l.Bytes == nil {
 		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
 	}
-	if width == 0 || width >= 120 {
+	if width == 0 || width >= codeColumns {
 		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
 	}
 	line := fmt.Sprintf("%c %016x  %-20x  %s", mark, l.Addr, l.Bytes, l.Insn)
@@ -29,7 +32,9 @@ func CodeLine(l *report.Line, width int, symbol *string) string {
 		line = string(r[:width-1]) + "…"
 	}
 	if name, _, _ := strings.Cut(l.Symbol, "+0x"); name != *symbol {
-		*symbol = name
+		if *symbol = name; name == "" {
+			return line + "\n"
+		}
 		line = strings.TrimLeft(sym, " ") + ":\n" + line
 	}
 	return line + "\n"

@@ -21,9 +21,9 @@ type parquet struct {
 	full    chan *rowGroup
 	empty   [len(Tables)]chan *rowGroup // written
 	done    chan struct{}               // closed when all that was full is written
-	calls   callFiller
+	calls   callFiller                  // until it ends, tables[tableCalls].filled is its goroutine's
 
-	// What follows is the other goroutine's, until done is closed.
+	// What follows is writeFull's, until done is closed.
 	zip    *zstd.Encoder
 	head   thrift // of a page
 	packed []byte
@@ -147,7 +147,7 @@ func (p *parquet) hands(g *rowGroup) error {
 	return nil
 }
 
-// errFailed says that the other goroutine could not write. Close says why.
+// errFailed says that writeFull could not write. Close says why.
 var errFailed = errors.New("a table could not be written")
 
 // newGroup returns an empty row group of a table.

@@ -36,21 +36,21 @@ func (x *executor) far(t *thread, b *Block) bool { return b.rare() && x.out.deci
 // from there (doubtFrom).
 type interrupted struct {
 	at      [4]uint64
-	little  [4]int // before which event it is little, if the flow had not come there by itself
+	tells   [4]int // from which event on to come back there tells something; 0: from the first one
 	takenUp int    // index of the event behind the target or exception at which a flow that was lost goes on
 }
 
-// little is how many events between an exception and its return are too few to tell that the code of
-// its handler is what ran.
-const little = 4
+// fewEvents is how many events behind an exception, up to the target of its return, are too few to tell that the code
+// of its handler is what ran.
+const fewEvents = 4
 
 // from records that one came from ip, as event q says. bySelf says that the flow had come there by itself.
 func (x *interrupted) from(ip uint64, q int, bySelf bool) {
 	copy(x.at[1:], x.at[:])
-	copy(x.little[1:], x.little[:])
-	x.at[0], x.little[0] = ip, 0
+	copy(x.tells[1:], x.tells[:])
+	x.at[0], x.tells[0] = ip, 0
 	if !bySelf {
-		x.little[0] = q + little + 1
+		x.tells[0] = q + fewEvents + 1
 	}
 }
 
@@ -73,7 +73,7 @@ func (x *interrupted) comesBack(c *reader, b *Block, e *event.Event, q int) back
 	switch i := slices.Index(x.at[:], e.IP); {
 	case i < 0:
 		return notBack
-	case q < x.little[i]:
+	case q < x.tells[i]:
 		return tooSoon
 	}
 	return wentBack

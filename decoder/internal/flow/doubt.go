@@ -142,7 +142,7 @@ func (s *stretch) downgrade(from, to int, v Verdict) {
 
 // tooLong gives the verdict Unconfirmed to what of list[k] was not settled within most,
 // as Config.MaxUnconfirmed counts. The end of list settles it, and so do as many stated
-// targets as doubt goes back over.
+// targets as the flow is held back over (heldBack).
 func tooLong(list []stretch, k, most int, told bool) {
 	s := &list[k]
 	var ahead []int // where the targets behind lie, the nearest last, counted from the end of s

@@ -105,7 +105,7 @@ func walked(t *testing.T, w *Walker, evs []event.Event) (got claims) {
 // yet, and of one that has been there. Every third program is traced by the rules of ETMv4.
 func TestHistory(t *testing.T) {
 	seeds := []int{2899, 3403} // where walks differed once
-	for seed := range testsize.Of(t, 70, 1200, 40000) {
+	for seed := range testsize.Of(t, 70, 700, 40000) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {

@@ -82,7 +82,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		if first {
 			t.push(b)
 		}
-		x.confirmIf(b.rare() && t.came.comesBack(&x.code, b, e, t.q) != notBack, t)
+		x.confirmIf(b.rare() && t.came.comesBack(&x.code, b, e, t.q) == wentBack, t)
 		x.arrived(t, e)
 		return moved
 	}
