@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -88,4 +89,16 @@ func checkCall(t *testing.T, s *decoder.Session, p *Poke, f, inner Frame) int {
 func name(sym string) string {
 	sym, _, _ = strings.Cut(sym, "+")
 	return sym
+}
+
+// TestCodeLine would catch a line that says that no symbol begins, and a symbol that is told of twice.
+func TestCodeLine(t *testing.T) {
+	symbol, got := "", ""
+	for _, sym := range []string{"f", "f+0x1", "", "", "g", "f+0x2"} {
+		got += CodeLine(&report.Line{Bytes: []byte{0x90}, Insn: "nop", Symbol: sym}, 80, &symbol)
+	}
+	const nop = "  0000000000000000  90                    nop\n"
+	if want := "<f>:\n" + nop + nop + nop + nop + "<g>:\n" + nop + "<f+0x2>:\n" + nop; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
 }

@@ -169,6 +169,15 @@ func TestReturnUnseen(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
 		}
 	}
+	var p prints
+	w := NewWalker(confirmText(), NewCache(), Config{ISA: x86.Decoder{}, Rules: armRules, Mode: isa.Mode64})
+	evs := events{syncAt(0x1000), async(0x1010, 0x1038), bits("tt"), to(0x1010), stop}
+	if err := w.Run(&evs, &p); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.String(), "gap:mismatch 38? 60? gap:mismatch"; !strings.HasPrefix(got, want) {
+		t.Errorf("each branch spends an outcome:\n got %s\nwant %s", got, want)
+	}
 }
 
 // TestDoubtBeforeWindow would catch flow that stays certain though it led to cuts which were all refuted,
