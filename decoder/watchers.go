@@ -14,7 +14,7 @@ type watchers struct {
 	running chan *scratch // of all decodings
 	text    laidText      // what followers read
 	of      *kcore.Text   // the code that they know, and what they built is of; nil: they know none
-	times   int           // trials.Blocks.Times then
+	changes int           // trials.Blocks.Changes then
 }
 
 // laidText is the code of the decoding under way.
@@ -25,10 +25,10 @@ func (w *watchers) watch(r *run, c *code, b *trials.Blocks) {
 	if w.followers == nil {
 		w.followers, w.running = r.idle, r.running
 	}
-	if w.of != c.text.Text || w.times != b.Times() {
+	if w.of != c.text.Text || w.changes != b.Changes() {
 		w.forget()
 	}
-	w.text.Text, w.of, w.times = c.text, c.text.Text, b.Times()
+	w.text.Text, w.of, w.changes = c.text, c.text.Text, b.Changes()
 	c.trial = &w.text
 	r.idle, r.running = w.followers, w.running
 }

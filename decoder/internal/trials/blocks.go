@@ -12,14 +12,14 @@ import (
 // Blocks is blocks of one code, one cache for each way in which code is read. Other code is laid over them
 // and lifted again: blocks of the rest are made once. Its methods are called while no one reads the caches.
 type Blocks struct {
-	caches []*flow.Cache
-	over   *kcore.Text // that is laid over them; nil: none that lies there longer than a trial
-	times  int         // how often that became another one
+	caches  []*flow.Cache
+	over    *kcore.Text // that is laid over them; nil: none that lies there longer than a trial
+	changes int         // how often that became another one
 }
 
-// Times returns how often the blocks became those of other code, but for trials. While it stays, blocks that were
+// Changes returns how often the blocks became those of other code, but for trials. While it stays, blocks that were
 // read before lie there still, or lie there again.
-func (b *Blocks) Times() int { return b.times }
+func (b *Blocks) Changes() int { return b.changes }
 
 // NewBlocks returns caches as blocks of one code.
 func NewBlocks(caches []*flow.Cache) *Blocks { return &Blocks{caches: caches} }
@@ -66,7 +66,7 @@ func (b *Blocks) Lift() {
 	}
 	b.lift()
 	b.over = nil
-	b.times++
+	b.changes++
 }
 
 // Has reports whether the blocks are of text; nil: of their own code.
@@ -93,7 +93,7 @@ func (b *Blocks) Learn(base, text *kcore.Text, list []kcore.Learned) (ok bool) {
 	}
 	b.Lay(over)
 	b.over = text
-	b.times++
+	b.changes++
 	return true
 }
 
