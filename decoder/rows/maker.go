@@ -7,7 +7,11 @@
 // the other. Names finds the symbols, the thread and the instruction of a row.
 //
 // This package knows no format. cmd/ptdecode writes rows as text and as JSON
-// Lines.
+// Lines. Where calls are wanted as values, with how long each took, package calls has
+// them.
+//
+// Start reading in row.go, for what a row says, and in this file, for how rows are made.
+// traps.go folds breakpoint exceptions, branches.go and calls.go find branches and calls.
 package rows
 
 import (

@@ -16,5 +16,9 @@
 // Not handled: big-endian files and version 1 of the format (both refused with
 // what to do), what follows the formats in TRACING_DATA, the counters of perf
 // stat but as words. Bytes handed out alias the mapped file: they are read-only
-// and hold until Recording.Close.
+// and hold until Recording.Close. What records mean for code and threads is a matter
+// of package recording.
+//
+// Start reading in reader.go and recording.go, then record.go. Damaged files are read by
+// what is in mend.go and the files named after it.
 package perfdata

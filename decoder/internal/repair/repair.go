@@ -1,9 +1,12 @@
-// Package repair corrects changes to code out of a damaged recording. In: the changes as
-// they were read, and which of them were mended. Out: the changes corrected, and the code
-// that stays in doubt. What one change leaves at a site is what the next one finds there.
-// So the changes beside it confirm a change, and tell what a wrong byte was.
+// Package repair corrects changes to code out of a damaged recording. In go the changes as
+// they were read, and which of them package perfdata had to mend. Out come the changes
+// corrected, and the code that stays in doubt. What one change leaves at a site is what the
+// next one finds there. So the changes beside it confirm a change, and tell what a wrong
+// byte was.
 //
 // What is corrected is likely and not sure: all code that rests on it is given as a Doubt.
+//
+// Start reading in this file; chain.go corrects bytes, address.go addresses.
 package repair
 
 import (

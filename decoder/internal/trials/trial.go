@@ -1,10 +1,14 @@
 // Package trials is what a decoder needs to try ideas of other code (package learn).
 //
-// In: what walks tell (package flow): contradictions, what events confirmed, and what code was read. Out: Visits to
-// have ideas of, the Outcome of a Trial, and Answers: what parts of a recording told under one code that they would
-// tell under another one, too. An Overlay is the code with ideas laid over it.
+// In goes what walks tell (package flow): contradictions, what events confirmed, and what
+// code was read. Out come Visits to have ideas of, the Outcome of a Trial, and Answers. An
+// Answer is what a part of a recording told under one code, with what it read of that code.
+// Under another code that is the same there it would tell the same, and need not be decoded
+// again. An Overlay is the code with ideas laid over it.
 //
-// Nothing here decodes a trace.
+// Nothing here decodes a trace: package decoder does, and package learn has the ideas.
+//
+// Start reading in trial.go, then answers.go.
 package trials
 
 import (
