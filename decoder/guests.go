@@ -7,10 +7,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
-// Guests returns the virtual machines of s that Config.Guests names, and those of which the
-// recording itself has records. Each is a session of its own, with the code, the changes
-// and the symbols of that machine; Meta.Guest is its process. Its streams hold what the
-// machine executed. Session.Flow of the host gives that, too.
+// Guests returns the virtual machines of s: those that Config.Guests names, and those of
+// which the recording itself has records. Each is a session of its own, with the code, the
+// changes and the symbols of that machine. Its Meta.Guest is the process that runs it. Its
+// streams hold what the machine executed; Session.Flow of the host gives that, too.
 func Guests(s *Session) []*Session { return s.guests }
 
 // machineOf returns the session of the machine that executed st, a stream of s, and its

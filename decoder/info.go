@@ -7,14 +7,18 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 )
 
-// Source is a file that text or symbols were read from, or what tells of changes.
+// Source is a file that code or symbols were read from, a virtual machine, or what else
+// tells of changes to code.
 type Source struct {
 	Kind string // "kcore", "kallsyms", "modules", "text"; "guest"; "samples"
-	Path string // of samples: where they were taken; of a guest: also what its clock is
+	// Path names the file. Of a guest it is a line for people, which says by how much its
+	// clock is off. Of samples it is where in the kernel they were taken.
+	Path string
 }
 
-// Sources returns the files that text and symbols were read from. Behind them come the
-// functions of the kernel of which samples tell changes to its code.
+// Sources returns the files that code and symbols were read from, and then the virtual
+// machines. Last come the functions of the kernel at which samples tell of changes to its
+// code.
 func (s *Session) Sources() []Source {
 	var list []Source
 	add := func(kind, path string) {
@@ -38,7 +42,8 @@ func (s *Session) Sources() []Source {
 	return list
 }
 
-// Name names what was opened: the recording, else the raw parts.
+// Name returns what was opened, for messages: the recording, or else the files of raw trace
+// and of events, with blanks between.
 func (s *Session) Name() string {
 	if s.cfg.Recording == "-" {
 		return perfdata.Stdin
@@ -56,5 +61,5 @@ func (s *Session) Name() string {
 	return strings.Join(parts, " ")
 }
 
-// Buffers returns the trace buffers of a snapshot.
+// Buffers returns the trace buffers of a snapshot; nil if it is no snapshot.
 func (s *Session) Buffers() []Buffer { return s.rec.Buffers }

@@ -12,12 +12,14 @@ import (
 // errContradicted ends a run at the first contradiction that it would deliver.
 var errContradicted = errors.New("decoder: trace and code contradict each other")
 
-// Restarter is a Sink that can begin anew. Where code was learned, Flow asks it to, and
-// then gives it all of the flow with that code. Restart returns false where the sink has
-// handed on what it was given. Then what it had stays, and the flow goes on.
+// Restarter is a Sink that can begin anew. Where Session.Flow has learned of other code on
+// the way (Config.NoLearn), it calls Restart, and then gives the sink all of the flow with
+// that code. Where Restart returns false, the sink keeps what it was given so far, and the
+// flow goes on from there.
 type Restarter interface {
 	Sink
-	// Restart has the sink forget what it was given. It returns false where it cannot.
+	// Restart makes the sink forget what it was given. It returns false where it cannot,
+	// since it has handed that on.
 	Restart() bool
 }
 

@@ -2,8 +2,8 @@ package decoder
 
 import "iter"
 
-// NamesIn gives the names that a recording has: of functions, of the files and modules
-// that code is from, and of threads. A name may come more than once.
+// NamesIn gives the names in a recording: of functions, of the files and modules that code
+// is from, and of threads. A name may come more than once.
 func NamesIn(s *Session) (functions, files, threads iter.Seq[string]) {
 	spaces := s.rec.Processes.Spaces
 	functions = func(yield func(string) bool) {

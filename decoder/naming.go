@@ -22,9 +22,9 @@ type naming struct {
 	mode    isa.Mode               // of the kernel's code
 }
 
-// ModeAt returns the mode that code at addr is read in where no trace says it. Arm's mapping
-// symbols tell it, in the files of code that the call names. Else it is that of the kernel's
-// code.
+// ModeAt returns the mode in which code at addr is read where no trace says it. That is what
+// Arm's mapping symbols say in the files that Config.Code and Config.Kcore name. Without
+// them it is the mode of the kernel's code.
 func (n *naming) ModeAt(addr uint64) isa.Mode {
 	if m, ok := n.rec.Processes.Spaces.GivenMode(addr); ok && m != isa.ModeUnknown {
 		return m
@@ -32,8 +32,8 @@ func (n *naming) ModeAt(addr uint64) isa.Mode {
 	return n.mode
 }
 
-// FindSymbol returns the symbol with a name: the kernel's, or that of a file of code that
-// the call names. ok is false if there is none.
+// FindSymbol returns the symbol with a name: the kernel's, or else that of a file that
+// Config.Code or Config.Kcore names. ok is false if there is none.
 func (n *naming) FindSymbol(name string) (y symbols.Symbol, ok bool) {
 	if n.symbols != nil {
 		if y, ok = n.symbols.Find(name); ok {
@@ -45,8 +45,9 @@ func (n *naming) FindSymbol(name string) (y symbols.Symbol, ok bool) {
 }
 
 // Lines returns the places in the source that the code at addr, in an address space at a
-// time, ns, was made of. The first is the line itself. Each other is the call in which the
-// one before it was inlined, the last that of the function. nil: nothing tells.
+// time, ns, was compiled from. The first is the line itself. Each one behind it is the call
+// through which the one before was inlined; the last lies in the function itself. nil if
+// nothing tells.
 func (n *naming) Lines(space uint32, addr, time uint64) []symbols.Frame {
 	u := n.rec.Processes.Spaces
 	var frames []srclines.Frame
@@ -63,9 +64,9 @@ func (n *naming) Lines(space uint32, addr, time uint64) []symbols.Frame {
 	return list
 }
 
-// NameBy has an ELF file, the vmlinux of the kernel that ran, name code and tell its lines. Its code
-// is not taken. It lies where the kernel ran, and names what nothing else does. It is called
-// before there is any flow.
+// NameBy takes names and source lines of kernel code from an ELF file: the vmlinux of the
+// kernel that ran, moved to where that kernel ran. Its machine code is not used, and its
+// names only where nothing else has one. It must be called before any flow.
 func (n *naming) NameBy(file string) {
 	n.rec.Processes.Spaces.Give(file, func(e *elfnames.File) uint64 { return n.moved(e) })
 }
@@ -129,9 +130,9 @@ func (s namer) tellDumps(u *process.Spaces) {
 	}
 }
 
-// UserEpochs returns the changes of a program's code, counted in its address space, from
-// and up to which what lay at addr lay there. It is event.EveryEpoch where nothing took
-// its place.
+// UserEpochs returns for how long what lies at addr, in an address space of a program, lay
+// there. It counts the changes of that program's code, from 0 on: the mappings that took the
+// place of others. Until is event.MaxEpoch where nothing took its place.
 func (n *naming) UserEpochs(space uint32, addr uint64) event.Span {
 	from, until, last := n.rec.Processes.Spaces.Epochs(space, addr)
 	span := event.Span{From: event.Epoch(from), Until: event.Epoch(until)}

@@ -19,8 +19,9 @@ type Object struct {
 	Name    string
 	File    string // of a module: the path that the recording lists for it, "" if none; else Name
 	BuildID string // hex; "" where nothing tells
-	// Start is what makes an address an offset: where the file's first byte lies; of the
-	// kernel _text; of a module its code.
+	// Start is what is taken from an address to make it an offset. Of a program's file it
+	// is where the file's first byte lies, of the kernel its symbol _text, of a module where
+	// its code lies.
 	Start  uint64
 	Kernel bool // the kernel or a module
 }

@@ -7,18 +7,21 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// PokeInfo is a poke and what is known about it.
+// PokeInfo is a poke, which is one change to the kernel's code, and what is known about it.
 type PokeInfo struct {
 	*kcore.Poke
-	Index  int // in the journal, where the ends of losses count too: the epoch before it
+	// Index is its place in the journal (kcore.Journal.Poke), and the epoch before it. The
+	// journal also counts the ends of stretches in which records were lost.
+	Index  int
 	Kind   kcore.Kind
 	Symbol string         // symbol+offset of its address at its time; "" if it has none
 	PID    int32          // the process whose thread made it; 0: not known
 	Comm   string         // what that thread was called then; "" if that is not known
-	Broken *kcore.Finding // not nil: its old text is not what lay there
+	Broken *kcore.Finding // its old code is not what lay there, as this shows; nil: it is
 }
 
-// Pokes gives all recorded pokes in order of time, and holds one of them at a time.
+// Pokes gives all recorded changes to the kernel's code in order of time. What was learned
+// without a record is not among them: see Learned. It makes one PokeInfo at a time.
 func (s *Session) Pokes() iter.Seq[PokeInfo] {
 	j := s.code.Load().journal
 	kinds := kcore.Kinds(j, s.symbols)
@@ -47,8 +50,9 @@ func (s *Session) Pokes() iter.Seq[PokeInfo] {
 	}
 }
 
-// KernelSymbol renders symbol+offset of a kernel address, or of one that a file of code of
-// the call names; "" if it has none.
+// KernelSymbol renders symbol+offset of a kernel address at a time, ns. Where the kernel
+// has no symbol there, the files that Config.Code and Config.Kcore name give it. "" if none
+// has.
 func (s *Session) KernelSymbol(addr, time uint64) string {
 	if s.symbols != nil {
 		if y, off, ok := s.symbols.Lookup(addr, time); ok {

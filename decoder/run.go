@@ -31,28 +31,30 @@ type Query struct {
 	// Merged gives the flow of all streams in the order of time, as Session.Ranges always
 	// does. A sink must not keep a batch then.
 	Merged bool
-	// SegmentBytes is how much trace a worker takes at once, bytes; 0: 8 KiB, so that what
-	// it becomes stays in a core's cache.
-	// It changes how the work is cut, never what comes out.
+	// SegmentBytes is how much trace a worker takes at once, bytes. 0 stands for 8 KiB:
+	// then what it decodes to stays in a core's cache. It changes how the work is cut,
+	// never what comes out.
 	SegmentBytes int64
-	// Bounds gives every moment the nearest upper bound that the trace tells. Else
-	// the upper bound may be the time at the next sync point. That is so where
-	// neither the code nor the program that runs depends on it.
+	// Bounds gives every moment the nearest upper bound that the trace states. Without it,
+	// the upper bound may be the time at the next sync point. That costs less, and is done
+	// where neither the code nor the program that runs depends on the bound.
 	Bounds bool
-	// NoLearn has the flow go on at contradictions between trace and code, as with
-	// Config.NoLearn.
+	// NoLearn takes the code as it is where the trace contradicts it, as Config.NoLearn
+	// does, for this query alone.
 	NoLearn bool
-	// Sift, where set, gives a sink that stands in front of the flow's own and hands on to it
-	// what is wanted of each batch.
+	// Sift, where set, is given the flow's sink and returns one that stands in front of it.
+	// That one hands on what is wanted of each batch.
 	Sift func(Sink) Sink
 	// Shard and Shards ask for one of Shards parts of the flow, about equal in bytes of
-	// trace and counted from 1. 0 and 0 ask for all. One part behind the other gives what
-	// a call without shards gives, in the same order. Nothing is learned then
-	// (Config.Learned says what was), and Reverse does not go with it.
+	// trace and counted from 1. 0 and 0 ask for all. All parts one behind the other are
+	// what a call without shards gives, in the same order. A shard learns nothing of the
+	// code: Config.Learned gives it what an earlier run learned. It cannot be combined
+	// with Reverse.
 	Shard, Shards int
-	// Lead is how much of the flow before its part a shard is given too, bytes of all
-	// streams' trace; with Merged only. It is given flow behind its part as well, while the
-	// sink has a method Waits() bool that returns true. Batch.Part tells both from the part.
+	// Lead is how much of the flow before its part a shard is given too, in bytes of all
+	// streams' trace. It needs Merged. The shard is also given flow behind its part, for
+	// as long as the sink has a method Waits() bool that returns true. Batch.Part tells
+	// both from the part itself.
 	Lead int64
 	// Progress is called now and then with the bytes of trace decoded and the
 	// total, from one goroutine.
@@ -114,11 +116,13 @@ type run struct {
 // error. A query that does not fit the recording is a *CallError. A session's flow may be
 // asked for many times; blocks read once are kept.
 //
-// A Restarter with the method Condenser may be given less of a merged flow: what its condensers
-// leave (calls.Tree.Condenser). Workers call these.
+// A merged flow can be made smaller before streams are merged. For that, the sink is a
+// Restarter, and has the method Condenser() func(out, b *Batch), as calls.Tree has. Workers
+// call what Condenser returned, and the sink is given only what it leaves.
 //
-// At the first contradiction between trace and code, Flow learns what else may lie there
-// (Config.NoLearn), and goes on with what it learned.
+// At the first contradiction between trace and code, Flow learns what else may lie there,
+// and goes on with that code. Config.NoLearn and Query.NoLearn have it take the code as it
+// is.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
 	if q.Sift != nil {
 		sink = q.Sift(sink)

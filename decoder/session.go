@@ -19,8 +19,8 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Session is an open recording: its streams, its text in time, and who ran
-// when. It may be used by many goroutines.
+// Session is an open recording: its streams, the kernel's code in time, and which thread
+// ran when. It may be used by many goroutines.
 type Session struct {
 	naming
 	objects
@@ -53,7 +53,8 @@ type Session struct {
 // Streams returns the trace streams.
 func (s *Session) Streams() []*Stream { return s.streams }
 
-// Text returns the kernel's text in time.
+// Text returns the kernel's code in time. What Session.Flow learned of the code is in it
+// from then on.
 func (s *Session) Text() *kcore.Text { return s.code.Load().text.Text }
 
 // Symbols returns the kernel's symbols; nil where none are known.
@@ -62,12 +63,12 @@ func (s *Session) Symbols() *symbols.Table { return s.symbols }
 // Meta returns what the recording says of itself.
 func (s *Session) Meta() *Meta { return &s.rec.Meta }
 
-// Warnings returns what is missing or doubtful.
+// Warnings returns what is missing from the recording, or doubtful in it.
 func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 
-// Close releases the files. No flow may be under way. Afterwards only what Meta, Warnings,
-// Sources and Name return may be used, and other strings: code, changes and streams lie
-// in the memory of the files.
+// Close releases the files, and returns the first error of doing so. No flow may be under
+// way. Code, changes and streams lie in the memory of the files, and must not be used any
+// more. What Meta, Warnings, Sources and Name returned may be, and strings.
 func (s *Session) Close() error {
 	for _, g := range s.guests {
 		g.rec.Close()
@@ -78,9 +79,10 @@ func (s *Session) Close() error {
 // kernelFile stands for the file of the kernel's own symbols.
 const kernelFile = "[kernel.kallsyms]"
 
-// Symbol names addr at time: the kernel's symbol, or that of the file that a program's
-// code in an address space was mapped from. Where the file has no name for it, sym is ""
-// and off counts in the file. ok is false if nothing names it.
+// Symbol names an address of code in an address space (0: the kernel's) at a time, ns. sym
+// is the symbol that holds it, off how many bytes addr lies behind its start, and dso the
+// file of the symbol. A file that has no name for addr gives "" for sym, and an offset in
+// the file for off. ok is false if nothing names the address.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
 		p, found := s.rec.Processes.Spaces.Symbol(space, addr)
@@ -153,8 +155,9 @@ func (s *Session) reading(st *stream.Stream) reading {
 	return reading{st.Rules(), s.instructions(st), st.Guest}
 }
 
-// Format gives the instruction at the front of text as a line for people
-// (stream.InstructionSet), for sinks.
+// Format disassembles the instruction at the front of text, which lies at addr and executes
+// in mode m, as a line for people. The syntax is that of Config.Syntax. sym, which may be
+// nil, names the symbol that holds an address and says where it begins, "" if there is none.
 func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	for _, st := range s.streams {
 		if set := st.Protocol.Set; slices.Contains(set.Modes, m) {
@@ -164,7 +167,7 @@ func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) 
 	return stream.ForMode(m).In(s.cfg.Syntax, text, addr, m, sym)
 }
 
-// ISA returns the instruction set of the kernel's text and its mode.
+// ISA returns the decoder of the kernel's instructions, and the mode of its code.
 func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
 
 // traced is what of st says whose user addresses in it are. A kernel of 32 bits

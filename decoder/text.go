@@ -75,8 +75,8 @@ func (v textView) Poke(i int) flow.Poke {
 	}
 }
 
-// Code copies the machine code at addr in an address space as of epoch at to
-// dst and returns how many bytes of it are known.
+// Code copies the machine code at addr, in an address space as of epoch at, to dst, up to
+// the first byte that is not known. It returns how many bytes it copied.
 func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
 	v := s.code.Load().text
 	v.holes = false // as the image has it
@@ -84,8 +84,8 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 	return n
 }
 
-// EpochAt returns the epoch of a moment, ns: with every poke in it that is complete by
-// then.
+// EpochAt returns the epoch of a moment, ns: the one at which every poke is made that is
+// complete by then, and no other.
 func (s *Session) EpochAt(time uint64) event.Epoch {
 	lo, _ := s.Text().Epochs(event.Time{Lo: time, Hi: time})
 	return lo

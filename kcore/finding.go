@@ -30,18 +30,17 @@ func (k FindingKind) String() string {
 	return "image-differs"
 }
 
-// Finding is text that was changed without a record, as two sources show it.
-// Over Span the bytes are unknown.
+// Finding is code that was changed without a record, as two sources show that disagree.
 type Finding struct {
 	Kind FindingKind
 	Addr uint64
-	Have []byte // Break: what the poke before left; ImageDiffers: what the image holds
-	Want []byte // what the next poke says it replaced, or, behind the last, what that one left
-	Last int    // the last poke whose text was as recorded, -1: none
-	Next int    // the poke that shows the change, -1: the image behind the last
-	Span event.Span
+	Have []byte     // Break: what the poke before left; ImageDiffers: what the image holds
+	Want []byte     // what the next poke says it replaced, or, behind the last poke, what that one left
+	Last int        // the last poke at whose time the code was as recorded, an index in the journal; -1: none
+	Next int        // the poke that shows the change; -1: the image, behind the last poke
+	Span event.Span // for these epochs the bytes are unknown
 	// From and Until are the times of Last and Next, ns: the change was made
-	// between. 0 and math.MaxUint64 where there is none.
+	// between. They are 0 and math.MaxUint64 where there is none.
 	From, Until uint64
 	Symbol      string // symbol+offset of Addr, if it has one
 	Lost        bool   // records were lost between From and Until

@@ -11,11 +11,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Journal is all pokes of a recording in time order. Epoch e is the text with
-// the first e of them applied. It does not change once built.
+// Journal is all pokes of a recording in time order. Epoch e is the code with the first e
+// of them made. It does not change once built, but for Text.FillOld.
 //
-// Where records were lost, a mark stands among the pokes at either end of the
-// loss: it changes nothing, but what was known before it may not be after it.
+// Where records were lost, a mark stands among the pokes at either end of the loss, and
+// counts as one (Poke.Mark). It changes nothing, but what was known before it may not be
+// known after it.
 type Journal struct {
 	rules *rules
 	pokes []Poke
@@ -48,12 +49,14 @@ type JournalOptions struct {
 	Slack uint64
 }
 
-// NewJournal is NewJournalOf where nothing else is known.
+// NewJournal is NewJournalOf with the zero value of JournalOptions: no record was lost, and
+// all times are exact.
 func NewJournal(pokes []Poke) (*Journal, error) { return NewJournalOf(pokes, JournalOptions{}) }
 
-// NewJournalOf sorts the pokes by time, keeping the order of equal ones, and
-// finds their batches. It keeps the slice and the bytes. A poke that cannot
-// be one is an error.
+// NewJournalOf makes a journal of pokes. It sorts them by time, keeping the order of equal
+// ones, leaves out records of the same change, and finds the batches. It keeps the slice
+// and the bytes. A poke in which Poke.Check finds something wrong is an error, and so are
+// more pokes than epochs can count.
 func NewJournalOf(pokes []Poke, opt JournalOptions) (*Journal, error) {
 	return newJournal(pokes, opt, kernelRules())
 }
@@ -147,11 +150,11 @@ func (j *Journal) Len() int { return len(j.pokes) }
 // Poke returns poke i, which must not be changed. It may be a mark.
 func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
 
-// Floor returns the epoch up to which every poke is in effect on a CPU that has
-// executed poke i's new code, or its trap if TrapProves. It rests on the order of
-// completed syncs, so it leaves out pokes of i's own batch. Nor does it reach
-// beyond the first poke that has no sync (atomic, unsafe) and may still be under
-// way.
+// Floor returns the epoch up to which every poke is in effect on a CPU that has executed
+// poke i's new code, or its trap where Text.TrapProves. A batch of pokes begins only when
+// the syncs of the one before are complete, which is what this rests on. So it leaves out
+// pokes of i's own batch, and reaches no further than the first poke that has no sync
+// (atomic, unsafe) and may still be under way.
 func (j *Journal) Floor(i int) event.Epoch { return j.floor[i] }
 
 // Epochs returns the epochs that a CPU can be in at some moment of t. Every poke
@@ -162,8 +165,8 @@ func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
 	return event.Epoch(l), event.Epoch(max(l, h))
 }
 
-// Edges returns until when the epochs that Epochs gave stay so: lo while a
-// moment's lower bound is below loEnd, hi while its upper bound is below
+// Edges returns how long the epochs lo and hi that Epochs gave stay the same as time goes
+// on. lo does while a moment's lower bound is below loEnd, hi while its upper bound is below
 // hiEnd, both ns.
 func (j *Journal) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) {
 	loEnd, hiEnd = math.MaxUint64, math.MaxUint64

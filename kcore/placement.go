@@ -11,13 +11,15 @@ import (
 // rests. A site is the pokes that overlap in one page.
 type Placement struct {
 	Lo, Hi event.Epoch // the first and the last epoch that most sites agree on
-	Epoch  event.Epoch // that the image is taken to be of: the first of all or the last of all if it may be, else Lo
-	Sites  int         // sites
-	Held   int         // of which the image holds bytes that can be compared
-	Agree  int         // fit Epoch
-	Moved  int         // fit another moment only: the copy took time
-	Half   int         // show a poke half done
-	Differ int         // fit no moment: a Finding each
+	// Epoch is the one that the image is taken to be of. That is the first or the last of
+	// the recording, if Lo and Hi allow that, else Lo.
+	Epoch  event.Epoch
+	Sites  int // sites that were poked
+	Held   int // of these, those of which the image holds bytes that can be compared
+	Agree  int // of these, those that fit Epoch
+	Moved  int // and those that fit another moment only, since the copy took time
+	Half   int // and those that show a poke half done
+	Differ int // and those that fit no moment; each is a Finding
 }
 
 // Foreign reports whether the image contradicts the journal in most of what it
@@ -161,8 +163,8 @@ func (s *site) vote(votes []int32, n int) {
 	}
 }
 
-// Foreign says how the image contradicts the journal as a whole; "" if it does not: then
-// it is of another boot or another kernel.
+// Foreign says how the image contradicts the journal as a whole. An image that does so is
+// of another boot or of another kernel. "" if it does not.
 func (t *Text) Foreign() string {
 	p := t.Placement()
 	switch {

@@ -9,30 +9,39 @@ import (
 // decides what another CPU can have executed around the poke's time.
 type Scheme uint8
 
-// The schemes. "trap" is the breakpoint instruction.
+// The schemes. "trap" is the breakpoint instruction, "sync" an interrupt to all CPUs after
+// which each has seen what was written, "tail" the instruction but for its first byte.
+// "before" and "after" are before and after Poke.Time.
 const (
-	// SchemeNone: not said.
+	// SchemeNone: not said. As of SchemeUnsafe, a visit may execute anything.
 	SchemeNone Scheme = iota
-	// SchemeBP: trap, sync, tail, record, sync, first byte, sync. Before the
-	// time: old or trap; after it: trap or new (arch/x86/kernel/alternative.c,
-	// smp_text_poke_batch_finish, v7.3; text_poke_bp_batch before).
+	// SchemeBP: the kernel writes the trap, syncs, writes the tail, makes the record, syncs,
+	// writes the first byte, and syncs. Before, another CPU executes the old code or the
+	// trap; after, the trap or the new code (arch/x86/kernel/alternative.c,
+	// smp_text_poke_batch_finish, v7.3; text_poke_bp_batch in older kernels).
 	SchemeBP
-	// SchemeKprobe: one byte. Armed: old or trap before the time, trap after;
-	// disarmed: trap before, trap or old text after. Also an optprobe's jump
-	// that goes back to the probe's trap (arch/x86/kernel/kprobes/).
+	// SchemeKprobe: a probe's trap is put in or taken out, which is one byte. As it is put
+	// in, another CPU executes the old code or the trap before, and the trap after. As it
+	// is taken out, the trap before, and the trap or the new code after. It is also the way
+	// from an optprobe's jump back to the probe's trap (arch/x86/kernel/kprobes/).
 	SchemeKprobe
-	// SchemeSlot: text that appears before it is reachable, or goes when it is
-	// no longer: copied instructions, trampolines.
+	// SchemeSlot: code that appears before a CPU can come there, or goes when none can any
+	// more, such as copies of probed instructions and trampolines.
 	SchemeSlot
-	// SchemeXMC: trap, sync, tail, first byte, the old instruction run from a
-	// copy: old or trap before, trap or new after.
+	// SchemeXMC: as SchemeBP, but the trap's handler runs the old instruction from a copy,
+	// and no sync comes between the tail and the first byte. Another CPU executes the old
+	// code or the trap before, and the trap or the new code after (the immediate values and
+	// markers of LTTng's kernel patches).
 	SchemeXMC
-	// SchemeStop: all CPUs were stopped: old before, new after.
+	// SchemeStop: all CPUs were stopped, so that each executes the old code before, and the
+	// new code after (arch/arm64/kernel/patching.c, aarch64_insn_patch_text, and
+	// arch/arm/kernel/patch.c, patch_text, v7.3).
 	SchemeStop
-	// SchemeAtomic: one aligned word written at once, synchronised afterwards:
-	// old or new at each visit from Begin to End.
+	// SchemeAtomic: one aligned word was written at once, and CPUs are synchronised later.
+	// Each visit from Begin to End may execute the old code or the new
+	// (arch/arm64/kernel/patching.c, aarch64_insn_patch_text_nosync, v7.3).
 	SchemeAtomic
-	// SchemeUnsafe: none of these: anything from Begin to End.
+	// SchemeUnsafe: none of these. A visit from Begin to End may execute anything.
 	SchemeUnsafe
 )
 
@@ -147,8 +156,8 @@ func ParseScheme(s string) (Scheme, error) {
 	return SchemeNone, fmt.Errorf("scheme %q, want one of %s", s, strings.Join(names, ", "))
 }
 
-// Guarded reports whether a CPU that has seen a later poke's effect has this
-// one's too, once it is complete.
+// Guarded reports whether pokes of the scheme take effect in order: a CPU that has seen a
+// later guarded poke has seen this one, too.
 func (s Scheme) Guarded() bool { return linux.scheme(s).order == orderGuarded }
 
 // Traits is what the scheme of a poke and its bytes say of it.

@@ -10,8 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
-// Unlike returns how many bytes differ between the two images without a record,
-// and in how many places; what lies there is unknown throughout.
+// Unlike returns in how many places, and in how many bytes, the two images differ though no
+// record tells of a change there. What lies there is unknown at every epoch. Both are 0
+// where there is one image only (TextOptions.Late).
 func (t *Text) Unlike() (places int, n uint64) { return len(t.unlike), t.unlikeBytes }
 
 // maxUnlike bounds the places at which two images differ that are kept: copies
@@ -198,9 +199,9 @@ func (b *builder) unlikeFinding(r image.Range, opt TextOptions) (f Finding, ok b
 // maxContested is how long code that two images differ in may be to be a Candidate, bytes.
 const maxContested = 16
 
-// Contested returns the code of both images at the site whose first byte that differs
-// without a record lies at addr. ok is false where there is none, or it is more than an
-// instruction.
+// Contested returns what each of the two images holds at addr, where they differ though no
+// record tells of a change there. addr must be the first byte that differs. ok is false
+// where there is none, or where more bytes differ than an instruction has.
 func (t *Text) Contested(addr uint64) (c Candidate, ok bool) {
 	i, ok := slices.BinarySearchFunc(t.unlike, addr, func(r image.Range, a uint64) int { return cmp.Compare(r.Addr, a) })
 	if !ok {

@@ -20,8 +20,8 @@ const (
 	lineShift = 6
 )
 
-// Text is the kernel's text in time. It is immutable and may be used by many
-// goroutines at once.
+// Text is the kernel's code in time: the bytes at an address, as of an epoch. It is
+// immutable and may be used by many goroutines at once.
 type Text struct {
 	img      *image.Image
 	j        *Journal

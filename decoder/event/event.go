@@ -5,7 +5,11 @@
 //
 // It imports only the standard library and knows no protocol and no instruction
 // set. A protocol's decoder turns packets into Events; the walker in
-// decoder/internal/flow turns Events and code into what was executed.
+// decoder/internal/flow turns Events and code into what was executed. What executed is not
+// in here: package decoder has Ranges.
+//
+// Start reading in this file; Kind and Detail are the contract between decoders of
+// protocols and the walker. time.go has moments and epochs, gap.go what goes wrong.
 package event
 
 // Kind says what an Event states.
@@ -149,7 +153,7 @@ const (
 	DetailTraceEvent      // Value: numbered events that occurred, bit n for event n
 	DetailInstrumentation // Value: payload; Value2: exception level (FEAT_ITE)
 	DetailSoftware        // Value: payload; Value2: SW bits (STM, ITM stimulus ports)
-	DetailHardware        // Value: payload; Value2: HW bits (DWT packets of ITM)
+	DetailHardware        // Value: payload; Value2: SW bits (DWT packets of ITM)
 	DetailSTPSync         // Value: version of the protocol; the master and the channel are zero again
 	DetailStreamError     // an error that the trace source itself reports; Value: as sent; STM: Value2: SW bits
 	DetailLocalTimestamp  // ITM: Value: ticks since the start or the last overflow; Value2: LT bits

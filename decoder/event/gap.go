@@ -49,7 +49,7 @@ const (
 	Loop                   // the code loops without an outcome for longer than the bound
 	NoCall                 // a return whose call lies in a stretch that was not followed
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
-	NoPath                 // instructions ran, and not all of them are known (a Q element over branches)
+	NoPath                 // instructions ran, and not all of them are known (over branches, an ETMv4's Q element states only how many)
 	NoAddress              // the trace does not say where an exception went
 	// Reserved: the trace says that a branch without a condition was not taken, or
 	// that an instruction that traps did not trap. That is not what ran. The flow

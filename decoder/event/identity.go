@@ -1,12 +1,12 @@
 package event
 
-// Identity is what a trace states of the process that runs.
+// Identity is what the Context events of a trace state of the process that runs.
 type Identity uint8
 
 // The identities.
 const (
 	NoIdentity      Identity = iota // nothing that names a process
-	PageTable                       // CR3, bits 51:5: Intel PT
-	ThreadInContext                 // the thread's number in CONTEXTIDR of EL1, the lower half of what the trace states
-	ThreadInVMID                    // the same in the place of the VMID, the upper half
+	PageTable                       // Intel PT: bits 51:5 of CR3, in the Value of a DetailCR3
+	ThreadInContext                 // Arm: the thread's number, in CONTEXTIDR_EL1, bits 31..0 of the Value of a DetailPE
+	ThreadInVMID                    // Arm: the thread's number, in CONTEXTIDR_EL2, in place of the VMID: bits 63..32 of that Value
 )

@@ -11,9 +11,9 @@ type SyncPoint struct {
 	First bool // nothing before it leads to it: the stream starts there, or was lost
 }
 
-// Bytes is where the bytes of a stream come from, for what looks for sync points in it.
+// Bytes gives parts of a stream to those who look for sync points in it.
 type Bytes interface {
-	// Bytes gives n bytes from off on, fewer at the stream's end. They are not changed,
-	// and need not stay after the next call.
+	// Bytes returns the n bytes from offset off of the stream on, fewer at the stream's
+	// end. They must not be changed, and are valid until the next call.
 	Bytes(off, n int64) []byte
 }

@@ -1,7 +1,11 @@
 // Package isa names what a walker must know of an instruction, whatever the
-// instruction set: its length, its Class, and its static target. The sets
-// themselves are in isa/x86 and beside it. What differs between trace protocols is
+// instruction set: its length, its Class, and its static target. A walker is what follows
+// a trace through code: decoder/internal/flow. What trace protocols differ in for it is
 // data too: Rules.
+//
+// It imports only the standard library, and reads no instructions. The instruction sets
+// are in the folders below it: x86, a64 and a32. Each has a type Decoder, which satisfies
+// the interface of that name here.
 package isa
 
 // Class is what an instruction does to the flow.
@@ -138,9 +142,9 @@ type Decoder interface {
 	MaxLen() int
 }
 
-// UpperHalf is where the half of a 64-bit address space begins that is the
-// kernel's: x86-64 and A64 have user programs in the lower one. There is one
-// kernel, whatever the address space.
+// UpperHalf is the address at which the upper half of a 64-bit address space begins. It is
+// the kernel's in x86-64 and A64, and user programs are in the lower half. Every address
+// space has the same kernel in it.
 const UpperHalf uint64 = 1 << 63
 
 // ReturnRule says how a protocol tells where a near return went.
@@ -160,7 +164,8 @@ const (
 	ReturnsByOutcome
 )
 
-// Rules is what differs between protocols for the walker.
+// Rules is what trace protocols differ in for the walker: which instructions spend an
+// outcome, and how it is told where branches went.
 type Rules struct {
 	// Waypoints are the classes that spend an outcome.
 	Waypoints ClassSet
@@ -183,8 +188,8 @@ type Rules struct {
 	// NoOutcomes: the trace was told to leave the waypoints' outcomes out, so
 	// that where one goes cannot be known (Intel PT: DisTNT).
 	NoOutcomes bool
-	// EntrySource: a VM entry that ends tracing may state its own address, as
-	// what interrupts it would (Intel PT: erratum SKD022).
+	// EntrySource: a VM entry that ends tracing may state its own address before that, in
+	// the way in which an interrupt there would (Intel PT: erratum SKD022).
 	EntrySource bool
 	// AbortElsewhere: the target of the branch before a transaction's abort may
 	// be wrong; where the abort came is right (Intel PT: erratum BDM64).
@@ -195,7 +200,8 @@ type Rules struct {
 	PopsFirst bool
 	// SilentBranches: on the way to the source of an Async branches spend no
 	// outcome and are not taken. A source behind the flow says only that nothing
-	// ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
+	// ran (ETMv4 and ETE: DDI0487, appendix "Embedded Trace Extension: analyser",
+	// "Exception element").
 	SilentBranches bool
 	// DebugsToo: what is called a breakpoint's exception may be that of a hardware
 	// breakpoint or of a single step (ETMv4 and ETE: DDI0487, "Exception
@@ -204,8 +210,7 @@ type Rules struct {
 	// StraightOnReserved holds modes in which the flow goes straight on, as a guess, where the
 	// trace cannot be right. It says that a branch without a condition was not
 	// taken, or that no exception came where one must. What lies there is not what
-	// ran (ETMv4 and ETE: DDI0487, D4.4 "Instruction and exception
-	// classification").
+	// ran (ETMv4 and ETE: DDI0487, "Instruction and exception classification").
 	StraightOnReserved ModeSet
 }
 

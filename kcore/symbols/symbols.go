@@ -47,8 +47,9 @@ type Frame struct {
 	Line      int
 }
 
-// Table finds the symbol at an address and a time. It gives the same from the start. What
-// is asked for few symbols of kallsyms does not put them in order.
+// Table finds the symbol at an address and a time. Sorting all of kallsyms takes long, so
+// it is not done for the first few questions: those look through the lines instead, with
+// the same answers. A Table may be used by many goroutines.
 type Table struct {
 	first sync.Once // makes what inOrder returns, and sizes
 	lines []int32
