@@ -43,15 +43,15 @@ Trace before the first sync point is no finding, though flow has a gap there: a
 buffer that wrapped around begins anywhere. Hints on what to do go to standard
 error. ptdecode help words explains gap, segment and sync point.
 
-Where instructions are ambiguous, a last line counts them, and says why. It is
-no finding, unless --max-ambiguous sets a limit. The reasons:
+If instructions are ambiguous, a last line counts them, and says why. It is not a
+finding, unless --max-ambiguous sets a limit. The reasons:
 
   change       it is open where a change to the code took effect
   outcomes     it is open how many branches were decided behind a gap
   gap REASON   a gap follows by which the code may be wrong
   code         what lay there is in doubt
 
-With --max-gaps so many gaps are no findings either.
+With --max-gaps N, up to N gaps are not findings either.
 
 Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
 		Example: `  ptdecode check perf.data && echo sound

@@ -38,7 +38,7 @@ type flowFlags struct {
 
 // flowHelp returns what flow's help says.
 func flowHelp() string {
-	return `Print what each CPU executed, with the machine code as it was at that moment.
+	return `Print what each CPU executed, with the machine code as it was at that time.
 
 Levels:
   insn     one line per instruction
@@ -50,36 +50,39 @@ Levels:
            the executed ranges
 
 At the levels branch and call a breakpoint exception is one line. It says where
-the breakpoint is, why it was there, and which change to the code (poke) that
-was. It also says what the handler did in place of the instruction, and where
+the breakpoint is, why it was there, and to which change to the code (poke) it
+belongs. It also says what the handler did in place of the instruction, and where
 the flow goes on. --raw-traps shows the handler's flow.
 
-A stretch that cannot be followed is a gap. Standard error has the first 20 gaps
+A part that cannot be followed is a gap. Standard error has the first 20 gaps
 of each reason; --gaps prints all of them in place, as lines "# gap ...". The bytes
 before a stream's first sync point are a gap, too (no-sync). A buffer that wrapped
-around begins anywhere, but one whose first sync point was damaged looks the
-same. flow exits with 3 for these bytes because it cannot decode them; check and
-packets do not count them as an error.
+around begins in the middle of the trace, but one whose first sync point was damaged
+looks the same. flow exits with 3 for these bytes because it cannot decode them; check
+and packets do not count them as an error.
 
-The verdict says how sure an instruction is. It is certain where time settles it,
-and trace where anything else contradicts the trace. It is exception where a trap
-was taken at the changed code. It is ambiguous where the instruction is the
-likeliest of several, or where a gap follows by which the code was not what ran.
-It is unconfirmed where, for very long, the trace stated no address that the flow
-must reach by itself. ptdecode help words explains these words.
+The verdict says how sure an instruction is:
+
+  certain      the time shows which version of the code ran
+  trace        every other version contradicts the trace
+  exception    the CPU took a trap at the changed code
+  ambiguous    the likeliest of several versions, or a gap shows that the code is wrong
+  unconfirmed  for very long, the trace stated no address that the flow must reach
+
+ptdecode help words explains these words.
 
 The lines of all CPUs are in order of time. Two forms of the level insn are fixed,
 fast, and in order for each CPU only: -F cpu,ip and -F cpu,ip,verdict.
 
 Times are seconds with a decimal point, as they are printed, or whole
-nanoseconds. +5ms counts from the first time that the trace states, -5ms from the
-last, and 10% is that share of the way. poke:385 is when that change was made, and
-poke:385+2us is behind it. poke:385±10us, or poke:385+-10us, is the time around
-it. 5%-10% is a stretch, 10% alone the first one, 10%/3 the third of that size.
+nanoseconds. +5ms counts from the first time in the trace, -5ms from the last, and
+10% is a tenth of the way between them. poke:385 is the time of that change, and
+poke:385+2us is 2 us after it. poke:385±10us, or poke:385+-10us, is the time around
+it. 5%-10% is a part of the trace, 10% alone the first tenth, 10%/3 the third tenth.
 
 Names may be globs: * is any text, ? any character, [a-z] one of those in brackets. A
-name that nothing in the recording has is an error (exit code 2), which says what
-is like it.
+name that the recording does not have is an error (exit code 2). The message names
+similar ones.
 
 Fields:
 ` + strings.TrimRight(output.FieldHelp(), "\n")

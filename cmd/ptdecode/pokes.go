@@ -39,26 +39,26 @@ func newPokesCmd(a *app) *cobra.Command {
 		Short: "print every change that the kernel made to its code",
 		Long: `Print every recorded change to the kernel's code (poke), in order of time: when,
 by which CPU, where, what for, and under which scheme. Print the old code and the
-new, and whether the old code is what really lay there. A change without a record
+new, and whether the old code is what was there. A change without a record
 shows as a "break" at the next record of its address, with both byte strings.
 
-Where there is trace and code, the trace is decoded. Below each change stands a
-line for each CPU that came there. It says how often the CPU executed the old code
+If there is trace and code, the trace is decoded. Below each change is a line for
+each CPU that executed code there. It says how often the CPU executed the old code
 and when last, and which breakpoint exceptions it took. Then it says how often the
-CPU executed the new code and when first, and how that was settled. --no-flow
-leaves this out and decodes nothing.
+CPU executed the new code and when first, and the verdict. --no-flow leaves this out
+and decodes nothing.
 
---learned prints instead what no record tells of and the trace shows: the code
-that lay where trace and code contradict each other. Saved with -o jsonl, it can be
-given to other verbs with --learned FILE.
+--learned prints instead the code that no record has and that the trace shows, where
+trace and code contradict each other. Save it with -o jsonl to give it to other verbs
+with --learned FILE.
 
-Behind the "#" of a line stand the number of the change, as traps name it, and the
-thread that made it. --kind, --cpu, --tid and --comm choose changes by these; with
---traps they choose the traps that were taken for such changes.
+After the "#" of a line are the number of the change and the thread that made it.
+--kind, --cpu, --tid and --comm select changes by these; with --traps they select the
+traps that CPUs took because of such changes.
 
---poke N tells all that is known of one change: the code around it before and after,
+--poke N prints all that is known of one change: the code around it before and after,
 who made it and from which calls. It also says how each CPU went from the old code to
-the new, and which threads ran through it. It takes ranges, as 5-8.
+the new, and which threads ran through it. N may be a range, as 5-8.
 
 --traps prints the breakpoint exceptions that CPUs took instead: in the window of
 a change, at an armed probe, or in a slot. They come from the flow, so the trace

@@ -14,21 +14,20 @@ func newRecordCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record [PERF RECORD'S ARGUMENTS] -- CMD",
 		Short: "have perf record with what decoding needs, and copy the code that came meanwhile",
-		Long: `Have perf record a trace with what decoding needs: a copy of the kernel's code
-(--kcore), the changes to it, switches of threads, times. On 64-bit Arm, where the
-kernel tells of no change, hardware breakpoints record them: as many as the CPUs have
-room for. All arguments go to perf record, behind what is added. Without -e the
-machine's trace unit is recorded, in the kernel.
+		Long: `Run perf record with all that decoding needs: a copy of the kernel's code (--kcore), the
+changes to it, switches of threads, times. 64-bit Arm kernels do not report changes.
+There, hardware breakpoints record them: as many as the CPUs have room for. All
+arguments go to perf record, after what ptdecode adds. Without -e, perf records the
+machine's trace unit, in the kernel.
 
-First the machine is looked at: what is missing is said, and how to get it. When perf
-has ended, the kernel's code, symbols and modules are copied once more, to kcore_late
-in the recording's directory. The other verbs use both copies. The recording is then
-opened as they do it, and what it lacks is said.
+First, record checks the machine, and says what is missing and how to get it. When perf
+has ended, record copies the kernel's code, symbols and modules once more, to kcore_late
+in the recording's directory. The other verbs use both copies. Then it opens the
+recording, and says what that lacks.
 
 Nothing is written outside of that directory (-o DIR, default perf.data), which must
-not be there yet. Ctrl-C ends the recording; a second one the copying. SIGUSR2 goes on
-to perf, which takes a snapshot with -S. What the command's exit code is does not
-matter here.
+not exist yet. Ctrl-C ends the recording, and a second Ctrl-C the copying. SIGUSR2 is
+passed on to perf, which takes a snapshot with -S. The exit code of CMD is ignored.
 
 Exit codes: 0 recorded; 1 nothing recorded; 2 wrong usage; 3 the recording lacks
 something; 130 interrupted while the code was copied.`,

@@ -15,11 +15,10 @@ func newSummaryCmd(a *app) *cobra.Command {
 	c := withObjects(&cobra.Command{
 		Use:   "summary REC",
 		Short: "say on one screen what ran: instructions, how sure, gaps, changes, hottest functions",
-		Long: `Decode a recording and say on one screen what ran: the time that it covers,
+		Long: `Decode a recording and show on one screen what ran: the time that it covers,
 instructions by verdict, breakpoint exceptions, and the functions that executed the
-most instructions. Gaps are counted by reason, with what they cost and
-what to do, and changes to the code by kind and by task. ptdecode help words
-explains verdict and gap.
+most instructions. It counts gaps by reason, with what they cost and what to do, and
+changes to the code by kind and by task. ptdecode help words explains verdict and gap.
 
 The exit code is 3 where there are gaps.`,
 		Example: `  ptdecode summary perf.data

@@ -25,17 +25,17 @@ func newTextCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "text REC",
 		Short: "print the kernel's code as it was at a moment",
-		Long: `Print the kernel's code as it was at a moment: bytes and instructions. Unknown
+		Long: `Print the kernel's code as it was at a given time: bytes and instructions. Unknown
 code is shown as unknown. * marks code that changed during the recording.
 
-TIME is start (before the first change), end (after the last), or a moment as in
+TIME is start (before the first change), end (after the last), or a time as in
 --time of flow: seconds with a decimal point, nanoseconds, +5ms, 10%, poke:385 or
 poke:385-1us. A change counts from the time of its record on.
 
---diff prints what differs between two moments. --write-kcore writes all code that
-is known at the moment as an ELF core file, like /proc/kcore: one segment for each
-stretch of known bytes, and nothing for unknown ones. Its machine is the code's:
-x86-64, AArch64, or ARM (a 32-bit file).`,
+--diff prints what differs between two times. --write-kcore writes all code that is
+known at that time as an ELF core file, like /proc/kcore. It has one segment for each
+range of known bytes, and none for unknown ones. The machine of the file is that of the
+code: x86-64, AArch64, or ARM (a 32-bit file).`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end

@@ -37,20 +37,20 @@ func New(h *Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bundle REC -o FILE.tar.zst",
 		Short: "make one self-contained file of a recording, for a bug report or an archive",
-		Long: `Make one file of a recording and of all that it takes to decode it. It has trace and
-records, the pages of code that the flow and the changes to the code use, and the
-symbols there. Files that the flags name are in it, so it needs no flags. Every verb reads
-it as REC, and prints the same.
+		Long: `Make one file with a recording and all that decoding it needs. The bundle has trace
+and records, the pages of code that the flow and the changes to the code use, and the
+symbols there. It also has the files that flags name, so it needs no flags. Every verb
+reads it as REC, and prints the same.
 
-All of the recording is decoded to see what is needed. Code and symbols that
-nothing came to are not in the bundle: they are unknown there.
+The whole recording is decoded, to find out what is needed. The bundle does not have
+code and symbols that the flow did not reach.
 
 --time FROM,TO keeps only the trace of a time, cut at sync points.
 
 --anonymise replaces the names of programs, of the host, of paths, and command
 lines, with names of the same length. What stays: code, addresses, numbers of
 threads, build IDs, the names of the kernel's symbols and modules, of events and of
-functions. Samples that nobody reads are left out, as they may hold anything.`,
+functions. Samples that ptdecode does not read are left out, as they may hold anything.`,
 		Example: `  ptdecode bundle perf.data -o bug.tar.zst
   ptdecode bundle perf.data -o bug.tar.zst --anonymise --time 4.5,4.6
   ptdecode bundle snapshot/ --events e.jsonl -o arm.tar.zst

@@ -47,38 +47,38 @@ func New(h *host.Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calls REC [FUNC]",
 		Short: "say how often functions were called, and how long the calls took",
-		Long: `Decode a recording and say of each function how often it was called and how long
-that took: all calls, without callees, the median, the 99th percentile, the longest.
-With FUNC, a name or 0xADDRESS, only of that function, with a histogram. It may stand alone.
+		Long: `Decode a recording and print for each function how often it was called. Print how long
+the calls took: all, without callees, the median, the 99th percentile, the longest. With
+FUNC, a name or 0xADDRESS, print only that function. FUNC without REC reads ./perf.data.
 
-The time of a call goes from its first to its last instruction. It has callees,
-interrupts and the time that its thread did not run in it. The column self is
-without these. A time is the last that the trace states before the end, less the last
-that it states before the beginning: 0 is less than the step of its clock. With FUNC,
---slowest or --split-at it also says how far off a time may be, as ±320ns.
+The time of a call is from its first to its last instruction. It includes callees,
+interrupts and the time in which its thread did not run. The column self is without
+these. The time is the last one in the trace before the end, minus the last one before
+the beginning. So 0 is less than one step of the trace's clock. With FUNC, --slowest or
+--split-at the output also says how far off a time may be, as ±320ns.
 
-A call counts if its first instruction ran within the trace. What did not begin or
-end within the trace has no time: -o jsonl counts these as open, and as unseen those
-that began before.
+A call counts if its first instruction ran within the trace. A call that did not begin
+and end within the trace has no time. -o jsonl counts these as open, and those that
+began before the trace as unseen.
 
-A jump to a function's first instruction is a call: it takes the place of the
-function that it leaves. So is an interrupt's handler. So is running on into a
-function's first instruction, of which flow --level call has no line. Thunks, as
-retpolines are, belong to the call that they serve. Calls inside of a gap are not
-seen. ptdecode help words explains gap.
+A jump to a function's first instruction is a call: it replaces the function that it
+leaves. An interrupt's handler is a call, too. So is running on into a function's first
+instruction, for which flow --level call has no line. Thunks, such as retpolines, belong
+to the call that they serve. Calls inside a gap are not seen. ptdecode help words
+explains gap.
 
-The columns cycles and ipc are there where the trace counts cycles: CYC of Intel PT,
-cycle counts of ETMv4 and ETE, cycle-accurate ETMv3 and PTM. They are the cycles that
-the core counted in the calls, with callees, and instructions a cycle. Interrupts and
-what was not traced are left out. Calls with a gap in them, or without a beginning or
-an end, have none.
+If the trace counts cycles, there are the columns cycles and ipc. These traces do: CYC
+of Intel PT, cycle counts of ETMv4 and ETE, cycle-accurate ETMv3 and PTM. The columns are
+the core's cycles in the calls, with callees, and instructions per cycle. Interrupts and
+what was not traced are left out. Calls with a gap in them, or without a beginning or an
+end, have neither.
 
---by tells the calls apart by where they ran, or by who called. Where no caller is
-known, --by caller says how the call began: call, jump, interrupt, user (from user
-space), resumed or unseen. A call is resumed where tracing came on at its start, and
-unseen where it began before the trace shows it, or in a gap. --split-at does so by
-whether they ran before a change to the code (poke), across it or after it. --slowest
-lists single calls, with what to type to see what ran in each.`,
+--by groups the calls by where they ran, or by caller. If no caller is known, --by caller
+says how the call began: call, jump, interrupt, user (from user space), resumed or
+unseen. A call is resumed if tracing came on at its start, and unseen if it began before
+the trace shows it, or in a gap. --split-at groups calls by whether they ran before a
+change to the code (poke), across it or after it. --slowest lists single calls, each with
+the command that shows what ran in it.`,
 		Example: `  ptdecode calls perf.data
   ptdecode calls perf.data vfs_read                 # with a histogram
   ptdecode calls perf.data vfs_read --slowest 5

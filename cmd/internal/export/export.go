@@ -27,17 +27,16 @@ func New(h *host.Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
-		Long: `Write what was executed in the forms that other tools read. -o may be given several
-times: one decoding writes all. FILE - is standard output. A file appears under its
-name when it is whole. docs/exports.md says what each format holds and leaves out, and
-how its readers are called.
+		Long: `Write what was executed in formats that other tools read. You may give -o several times:
+one decoding writes all. FILE - is standard output. A file appears under its name when
+it is complete. docs/exports.md says what each format holds and leaves out, and which
+commands read it.
 
 Formats:
 ` + formatHelp() + `
 
-Instructions of which the trace does not settle that they ran are left out, and
-counted on standard error; --with-ambiguous takes them in. The filters are those of
-flow. The exit code is 3 where there are gaps.`,
+Ambiguous instructions are left out, and counted on standard error; --with-ambiguous
+includes them. The filters are those of flow. The exit code is 3 if there are gaps.`,
 		Example: `  ptdecode export perf.data -o pprof:perf.pb.gz && go tool pprof -http : perf.pb.gz
   ptdecode export perf.data -o autofdo:kernel.txt -o pcs:pcs.txt
   ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,

@@ -22,20 +22,20 @@ func New(h *host.Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hot REC",
 		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
-		Long: `Count what was executed, and list what was executed most. A function was executed as
-often as its first instruction. A block is instructions in a row up to one that may
-branch. An edge is a branch that was taken, or the way straight on behind one. A source
-line was executed as often as that instruction of it which was executed most.
+		Long: `Count what was executed, and list what was executed most. The count of a function is
+that of its first instruction. A block is instructions in a row up to one that may
+branch. An edge is a branch that was taken, or that was passed without being taken. The
+count of a source line is that of its most executed instruction.
 
-Nothing is sampled: these are all executions that the trace tells of. Those that the
-trace does not settle have a column of their own. Code that was changed has a line
-for each of its versions, at --by block and --annotate. --annotate also has the lines of
-the source, where DWARF tells them and the file is on this machine.
+Nothing is sampled: the counts are of all executions in the trace. Ambiguous ones have
+a column of their own. With --by block and --annotate, code that was changed has a line
+for each of its versions. --annotate also prints source lines, if there is DWARF and the
+file is on this machine.
 
---sort time has the time, too. What passes between two times that the trace tells is
-shared among the instructions between them, so it is as good as these are dense.
+--sort time prints the time, too. The time between two timestamps of the trace is divided
+among the instructions between them. The closer the timestamps, the better it is.
 
-The exit code is 3 where there are gaps: what ran there is not counted.`,
+The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
 		Example: `  ptdecode hot perf.data
   ptdecode hot perf.data --by edge --sym schedule
   ptdecode hot perf.data --by cpu --sym 'vfs_*'     # functions, on each CPU apart

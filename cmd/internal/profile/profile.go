@@ -26,13 +26,13 @@ func New(h *host.Host) *cobra.Command {
 		Use:   "profile REC",
 		Short: "show in a browser what took time: pprof's own pages",
 		Long: `Show a profile of what was executed on the pages of pprof: a flame graph, functions
-and their callers. Values are instructions, time and calls, by stack, CPU and thread,
-as export -o pprof:FILE has them by instruction. A server on this machine gives the
-pages. Its URL is the first line of the output. It has a token, without which nothing
-is given, and no other machine can connect. The page Graph needs Graphviz.
+and their callers. Values are instructions, time and calls, by stack, CPU and thread;
+export -o pprof:FILE has them by instruction. A server on this machine serves the pages.
+Its URL is the first line of the output. It has a token: without it the server refuses
+requests. No other machine can connect. The page Graph needs Graphviz.
 
-What the trace does not settle is left out; --with-ambiguous takes it in. The filters
-are those of flow. The server runs until it is interrupted.`,
+Ambiguous instructions are left out; --with-ambiguous includes them. The filters are
+those of flow. The server runs until you interrupt it.`,
 		Example: `  ptdecode profile perf.data
   ptdecode profile perf.data --http 127.0.0.1:8080 --no-open
   ptdecode profile perf.data --tid 118 --time 5.5,5.6`,

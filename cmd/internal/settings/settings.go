@@ -20,11 +20,11 @@ import (
 )
 
 // Help is what the help topic config says.
-const Help = `Flags get their defaults from a file and from variables of the environment.
+const Help = `Flags get their defaults from a file and from environment variables.
 
-The file is that of PTDECODE_CONFIG, else ptdecode/config in XDG_CONFIG_HOME, else
-~/.config/ptdecode/config. A line is FLAG = VALUE, for all verbs that have the flag, or
-VERB.FLAG = VALUE. What follows a # is passed over:
+The file is the one that PTDECODE_CONFIG names, else ptdecode/config in XDG_CONFIG_HOME,
+else ~/.config/ptdecode/config. A line is FLAG = VALUE, for all verbs that have the flag,
+or VERB.FLAG = VALUE. What follows a # is a comment:
 
   syntax = intel
   no-pager = true
@@ -34,8 +34,8 @@ VERB.FLAG = VALUE. What follows a # is passed over:
 The variable of a flag is PTDECODE_FLAG, or PTDECODE_VERB_FLAG for one verb, with _ for -.
 An example is PTDECODE_SYNTAX=intel, or PTDECODE_FLOW_LEVEL=call.
 
-The command line comes before variables, and these before the file. What is said of one
-verb comes before what is said of all.
+The command line overrides variables, and these override the file. A value for one verb
+overrides one for all verbs.
 
 Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC.`
 

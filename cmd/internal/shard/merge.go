@@ -33,15 +33,15 @@ func NewMerge(joiners map[string]Joiner, again Rerun) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge PART...",
 		Short: "join what shards wrote to what one process writes",
-		Long: `Join the parts that calls with --shard wrote. The result is, byte for byte, what one
-call without --shard writes. A directory stands for all parts in it.
+		Long: `Join the parts that commands with --shard wrote. The result is, byte for byte, what the
+command writes without --shard. A directory stands for all parts in it.
 
 Parts of flow hold its rows. Those of export, calls and hot hold what was executed, and
-merge does what is left of that call: it writes the files that the call named. It
+merge does the rest of that command: it writes the files that the command named. It
 needs the recording for names, but decodes nothing.
 
-The parts may be named in any order. They must be all parts of the same call, and each
-must be whole. A part that is missing or cut short is named, and nothing is written.`,
+You may name the parts in any order. They must be all parts of one command, and each
+must be complete. If a part is missing or cut short, merge names it and writes nothing.`,
 		Example: `  ptdecode flow perf.data --shard 1/2 --shard-dir parts
   ptdecode flow perf.data --shard 2/2 --shard-dir parts
   ptdecode merge parts > flow.txt

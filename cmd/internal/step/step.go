@@ -39,18 +39,18 @@ func New(h *Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "step REC",
 		Short: "walk through what a CPU executed, forwards and backwards",
-		Long: `Stand at a moment of one CPU's flow and walk from there by instruction, call, or change
-to the code. Shown are the code as of then, the thread, how sure the instruction is,
-for which changes the code is this one, and the clock with its bounds.
+		Long: `Start at a time in one CPU's flow, and step from there by instruction, call, or change
+to the code. step shows the code as it was then, the thread, how sure the instruction
+is, between which changes the code was like that, and the time with its bounds.
 
-On a terminal keys move at once. Elsewhere lines of standard input are the same
-keys, for scripts, and each prints where it leads. Only what lies around the place is
-decoded, and more of it where keys lead there.
+On a terminal, keys work without Enter. Otherwise, lines of standard input are the same
+keys, for scripts, and each prints where it leads. Only the trace around that place is
+decoded, and more of it as you move on.
 
 Keys:
   ` + strings.ReplaceAll(keyHelp, "\n", "\n  ") + `
 
-The exit code is 0, also where there are gaps: they are shown where they lie.`,
+The exit code is 0, even if there are gaps: they are shown in place.`,
 		Example: `  ptdecode step perf.data
   ptdecode step perf.data --cpu 1 --time 5.000000957
   ptdecode step perf.data --poke 385

@@ -53,10 +53,10 @@ func New(h *Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "view REC",
 		Short: "show a recording in a browser: what ran while the code changed",
-		Long: `Show a recording in a browser. A server on this machine gives the page and
-decodes what is on screen. Its URL is the first line of the output. It has a token,
-without which nothing is given. Nothing leaves the machine, and no other machine
-can connect.
+		Long: `Show a recording in a browser. A server on this machine serves the page and
+decodes what is on screen. Its URL is the first line of the output. It has a token:
+without it the server refuses requests. Nothing leaves the machine, and no other
+machine can connect.
 
 The page shows a lane for each CPU and each thread: how much ran, down to single
 instructions. Changes to the code (pokes) are marks, with breakpoint exceptions, gaps
@@ -64,9 +64,9 @@ and what is ambiguous. A click on a poke shows old and new code, who made it, an
 each CPU crossed it. Every place has a URL, and every view says which command prints
 the same. The key ? lists the keys.
 
-The server runs until it is interrupted. --export writes one file instead, with
-all that there is to see of a short time, for a bug report. It needs no server and no
-network. --svg draws one change.`,
+The server runs until you interrupt it. --export writes one file instead, with
+everything about a short time, for a bug report. It needs no server and no network.
+--svg draws one change.`,
 		Example: `  ptdecode view perf.data
   ptdecode view perf.data --no-open                  # print the URL, open no browser
   ptdecode view snapshot/ --http 127.0.0.1:8080
