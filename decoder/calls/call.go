@@ -28,9 +28,16 @@ type function struct {
 	Addr uint64 // of its first instruction
 }
 
-// Call is one execution of a function: of Sym, a symbol of File, at Addr. Sym is "" where
-// only the address is known. Function numbers them, from 0. A Call is lent until it has
-// ended.
+// Call is one execution of a function. These fields say which function it is:
+//
+//   - Sym, the symbol; "" where only the address is known
+//   - File, the file of that symbol: "[kernel.kallsyms]", a module in brackets, or the path
+//     of a program or library
+//   - Addr, the address of its first instruction
+//   - Function, its number: functions count from 0 in the order in which the flow comes to
+//     them
+//
+// A Call is lent until it has ended: OnEnd may read it, and must not keep it.
 type Call struct {
 	*function
 	Stream *decoder.Stream // that it began on
@@ -38,13 +45,13 @@ type Call struct {
 	Comm   string          // of the thread as it began
 	Caller *Call           // in progress; nil: not known, or there is none
 	From   uint64          // the address that it was entered from; 0: not known
-	How    Way             // it was entered
-	Depth  int             // calls that it is inside of, of the kernel's or of the program's
+	How    Way             // how it was entered
+	Depth  int             // how many calls it is inside of, of the kernel's or of the program's
 
 	// Begin and End bound the moments of its first and last instruction, ns. Before it
 	// has ended, End is the zero value.
 	Begin, End event.Time
-	Ended      Way
+	Ended      Way // how it ended
 
 	Self      uint64          // instructions, without those of callees
 	Ambiguous uint64          // of these, those that the trace does not settle
@@ -53,17 +60,17 @@ type Call struct {
 	Ran       bool            // its first instruction ran, or raised a breakpoint exception
 	Gap       bool            // a gap lies in it: what is counted may be less than what ran
 
-	// Cycles is how many cycles the core counted while what Insns has ran, where Counted is set. It
-	// goes up to the last count that the trace told before its end, from the last before its
-	// beginning.
+	// Cycles is how many cycles the core counted while the instructions ran that Insns
+	// counts, where Counted is set. The trace tells a count now and then. Cycles goes from
+	// the last count before the call's beginning to the last one before its end.
 	Cycles  uint64
-	Counted bool // the trace counts cycles, and did so from its beginning to its end
+	Counted bool // the trace counts cycles, and did so from the call's beginning to its end
 
-	// Times is how many calls it stands for: 1, or more with Tree.Fold. Of these nothing is
-	// known but what they were of, that they returned, and how many instructions ran.
+	// Times is how many calls it stands for: 1, or more with Tree.Fold. Of more than one,
+	// only the function is known, that they returned, and how many instructions ran.
 	Times uint64
 
-	// Tag is for whoever takes calls. It is 0 when a call begins.
+	// Tag is for the user of the package. It is 0 when a call begins.
 	Tag uint64
 
 	ret    uint64 // where it returns to; 0: not known
@@ -96,7 +103,8 @@ type trap struct {
 
 // Total returns bounds of how long a call took that has ended, ns, from its first to its
 // last instruction. That is with callees, interrupts and the time that its thread did not
-// run. Hi is math.MaxUint64 where no moment is known before which it began. ok is as Took has it.
+// run. Hi is math.MaxUint64 where the trace states no moment before its beginning. ok is
+// false where the beginning or the end is not known.
 func (c *Call) Total() (ns event.Time, ok bool) {
 	if !c.timed {
 		return event.Always, false
@@ -107,10 +115,10 @@ func (c *Call) Total() (ns event.Time, ok bool) {
 	return event.Time{Lo: max(c.End.Lo, c.Begin.Hi) - c.Begin.Hi, Hi: max(c.End.Hi, c.Begin.Lo) - c.Begin.Lo}, true
 }
 
-// Took returns the likeliest time that a call took which has ended, ns: by the last times
-// that the trace told before its beginning and its end. So it needs no upper bounds
-// (decoder.Query.Bounds). self is without callees, interrupts, and the time that its thread
-// did not run. ok is false where the beginning or the end is not known.
+// Took returns how long a call most likely took that has ended, ns. That is from the last
+// time that the trace states before its beginning to the last one before its end. So it needs no
+// upper bounds (decoder.Query.Bounds). self leaves out callees, interrupts, and the time
+// that its thread did not run. ok is false where the beginning or the end is not known.
 func (c *Call) Took() (total, self uint64, ok bool) {
 	return c.took, c.took - min(c.took, c.inside+c.away), c.timed
 }

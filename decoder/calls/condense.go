@@ -46,9 +46,10 @@ type instant struct {
 // maxFrames is how many calls of a detour lie one in another: a power of two.
 const maxFrames = 64
 
-// Condenser returns what takes calls out of flow that need no more than to be counted, for
-// decoder.Session.Flow. It appends what is left of b to out; with b nil, out ends. Each is for one
-// goroutine. nil: t must have all of the flow.
+// Condenser returns a function that makes flow smaller for a Tree with Fold: it takes out
+// the calls that need only be counted. decoder.Session.Flow calls it, in its workers. It
+// appends what is left of b to out; a b of nil says that out is handed on. Each such function
+// is for one goroutine. nil says that t must be given all of the flow.
 func (t *Tree) Condenser() func(out, b *decoder.Batch) {
 	if !t.Fold || t.OnBegin != nil || t.OnRan != nil || t.From != 0 || t.Until != 0 {
 		return nil

@@ -3,8 +3,9 @@
 //
 // A Tree is a decoder.Sink. It takes the flow of all streams in order of time
 // (decoder.Query.Merged) and keeps the calls in progress of each thread. It tells of each
-// call twice: as it begins and as it ends. A call's callers are those in progress, so who
-// draws stacks needs no tree of his own.
+// call twice: as it begins and as it ends. Each Call has its Caller, so that whoever draws
+// stacks needs no tree of their own. Where rows for a list are wanted, with filters, package
+// rows has them.
 //
 //	t := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { ... }}
 //	err := s.Flow(ctx, decoder.Query{Merged: true, Bounds: true}, t)
@@ -17,8 +18,9 @@
 //     tracing begins.
 //   - A jump is a tail call: the function takes the place of the one that jumped. So is a
 //     jump of a function to its own first instruction.
-//   - An interrupt before the first instruction does not make it two calls. The call begins
-//     before that. Where a gap hides the interrupt it begins with its first instruction.
+//   - Where a function is called and an interrupt comes before its first instruction, that
+//     is one call, not two. It begins before the interrupt. Where a gap hides the
+//     interrupt, it begins with its first instruction.
 //   - Where a breakpoint lies at the first instruction, the call counts as entered.
 //   - Functions that hold what compilers moved out of another one (NAME.cold) lie inside of
 //     that one's call. A jump back ends them.
@@ -30,22 +32,27 @@
 //     stands in place of, is the call's of the function that has the probe.
 //   - Without symbols a function is what a call leads to.
 //
-// A thread has two stacks: its program's and the kernel's, which each entry from user space
-// begins anew. Calls of the kernel count their depth from there. Both move with the thread
-// from CPU to CPU. Idle tasks, and threads that no record names, are their stream's own.
-// Where the clock is coarse, a thread may come to one stream before the flow of another leaves
-// it. Then its stack is not known there: what was in progress has Call.Gap, and ends with
-// the other stream.
+// A thread has two stacks: its program's and the kernel's. Each entry from user space begins
+// the kernel's anew, and calls of the kernel count their depth from there. Both move with
+// the thread from CPU to CPU. Idle tasks, and threads that no record names, stay on their
+// stream. Where the clock is coarse, a thread may come to one stream before the flow of
+// another leaves it. Then its stack is not known there. What was in progress has Call.Gap,
+// and ends with the other stream.
 //
-// Where the flow begins, and behind a gap, the thread is that of the records of switches. From
-// there on the code shows when the kernel takes the next one's stack. Where the records say
-// that another thread has run for long and the code showed no switch, the records count.
+// Where the flow begins, and behind a gap, the records of switches say which thread runs. From
+// there on the code shows when the kernel takes the next one's stack. The records count
+// again where they say that another thread has run for long and the code showed no switch.
 //
-// A return ends the innermost call that it fits, and unwinds those inside of it: longjmp,
-// C++ exceptions, coroutines. One that fits none leads into a function: where that is in
-// progress, the calls inside of it are unwound. Else a call of which the beginning is not
-// known takes the place. Tree.Unmatched counts both.
+// A return ends the innermost call that it fits, and unwinds those inside of it. So longjmp,
+// C++ exceptions and coroutines are followed. A return that fits no call leads into some
+// function. Where that function is in progress, the calls inside of it are unwound. If it
+// is not, a call takes their place of which the beginning is not known. Tree.Unmatched
+// counts both.
 //
-// At a gap nobody knows which calls ended. They stay, with Call.Gaps, until a return fits
-// them. What ends in another way then ended in the gap, as far as anybody knows.
+// At a gap nobody knows which calls ended. They stay, with Call.Gap, until a return fits
+// them. What ends in any other way is taken to have ended in the gap.
+//
+// Start reading in call.go and tree.go; moves.go says when a call begins, returns.go when it
+// ends. Files such as brief.go, quickly.go and detour.go do the same work faster where less
+// is asked for.
 package calls

@@ -6,17 +6,19 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// Rows is calls that have ended, for Tree.OnRows, or what Tree.OnSteps has of it: most of what a Call says of each, by column. The first N
-// elements of a column count.
+// Rows is calls that have ended, as columns, for Tree.OnRows. Tree.OnSteps uses some of the
+// columns for another purpose. Row i is element i of each column, and the first N rows
+// count. The columns say most of what a Call says, under the same names unless it is said
+// otherwise. Numbers are uint64.
 type Rows struct {
-	N                            int     // calls
-	Begin, BeginMax, End, EndMax numbers // bounds of Begin and of End as in Call, ns
-	Total, Own                   numbers // as total and self of Call.Took, ns; math.MaxUint64 where these are not known
-	From                         numbers // as in Call, as are the others
-	Depth                        numbers
+	N                            int             // calls
+	Begin, BeginMax, End, EndMax numbers         // the lower and the upper bound of Begin and of End, ns
+	Total, Own                   numbers         // total and self of Call.Took, ns; math.MaxUint64 where they are not known
+	From                         numbers         // an address
+	Depth                        numbers         // calls
 	Insns, Self                  numbers         // instructions
-	Ran                          [maxRows]*ranIn // it is not changed
-	Function                     [maxRows]uint32 // Tree.Named tells of it
+	Ran                          [maxRows]*ranIn // the fields Stream, TID and Comm of a Call; many rows share one, so it is not changed
+	Function                     [maxRows]uint32 // a number; Tree.Named tells the function
 	How, Ended                   [maxRows]Way
 	Verdict                      [maxRows]decoder.Verdict
 }
@@ -25,7 +27,7 @@ type Rows struct {
 // cache if it were a power of two.
 type numbers [maxRows + 8]uint64
 
-// Takes adds row i of from. There has to be room for it.
+// Takes appends row i of from to r. It panics if r is full, at 256 rows.
 func (r *Rows) Takes(from *Rows, i int) {
 	z := r.N
 	r.Begin[z], r.BeginMax[z], r.End[z], r.EndMax[z] = from.Begin[i], from.BeginMax[i], from.End[i], from.EndMax[i]
@@ -67,10 +69,12 @@ func (t *Tree) beginRows() {
 	t.OnEnd = t.rows.call
 }
 
-// Named returns what calls of the function with a number are of, as Call has it. It is for OnRows and OnSteps.
+// Named returns the symbol, the file and the address of the function with a number, as a
+// Call has them. It is for OnRows and OnSteps, which are given numbers only.
 func (t *Tree) Named(function uint32) (sym, file string, addr uint64) { return t.SoFar()(function) }
 
-// SoFar returns what does as Named does, for the functions that the flow came to so far. Any goroutine may call it.
+// SoFar returns a function that does what Named does, for the functions that the flow came
+// to so far. Any goroutine may call what it returns.
 func (t *Tree) SoFar() func(function uint32) (sym, file string, addr uint64) {
 	list := t.functions
 	return func(function uint32) (sym, file string, addr uint64) {

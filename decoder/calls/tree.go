@@ -10,41 +10,50 @@ import (
 type Tree struct {
 	Session *decoder.Session // whose flow it is; must be set
 
-	// OnBegin and OnEnd, where set, are told of each call, callers before callees as they
-	// begin and callees before callers as they end.
+	// OnBegin and OnEnd, where set, are called for each call: callers before callees as
+	// they begin, and callees before callers as they end.
 	OnBegin, OnEnd func(*Call)
-	// OnRan, where set, is told of each range of flow, and of the call that it ran in: the
-	// innermost one, nil where that is not known. It may be a thunk's, of which OnBegin is not
-	// told. A range of several functions goes to the last. It does not go with Fold.
+	// OnRan, where set, is called for each range of flow, with the innermost call that it
+	// ran in; nil where that is not known. It may be the call of a thunk, for which OnBegin
+	// is not called. A range of several functions goes to the last of them. OnRan cannot be
+	// combined with Fold.
 	OnRan func(*Call, *decoder.BatchRange)
-	// OnRestart, where set, says that all that was told does not count: the flow comes
-	// once more, with other code (decoder.Restarter). It returns false if it cannot forget.
+	// OnRestart, where set, is called where all that was told so far does not count, since
+	// the flow comes once more with other code (decoder.Restarter). It returns false if it
+	// cannot forget what it was told.
 	OnRestart func() bool
 
-	// Fold tells at Close, and at once, of the calls of a function that began and ended between
-	// two times that the trace told: as one Call that has Times. OnBegin is not told of calls then, nor
-	// has each its Caller. Where OnEnd alone is set, Session.Flow may take calls out of the flow that a
-	// Tree, or what has its method Condenser, is given (Tree.Condenser).
+	// Fold makes one Call of all short calls of a function. A call is short if the trace
+	// states no time between its beginning and its end. OnEnd is given such a Call at Close;
+	// its Times says how many calls it stands for. OnBegin is not called at all then, and
+	// Caller is not set. Where only OnEnd is set, Session.Flow may leave short calls out of
+	// the flow that a Tree is given (see Tree.Condenser).
 	Fold bool
 
-	// Brief says that nobody asks for a Call's Caller, or keeps a Call beyond OnBegin and OnEnd. Most
-	// calls never become an object then. It goes with neither Fold nor OnRan.
+	// Brief promises that nobody asks for a Call's Caller, or keeps a Call beyond OnBegin
+	// and OnEnd. It costs less: most calls then never become an object. It cannot be
+	// combined with Fold or OnRan.
 	Brief bool
 
-	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
-	// from the one to the other only, Until 0 being no end. Neither Fold nor Call.Cycles goes with
-	// them.
+	// From and Until, where set, are times, ns. Self, Ambiguous, Insns and Took then count
+	// only what ran between them; an Until of 0 is no end. They cannot be combined with
+	// Fold, and Call.Cycles is not told.
 	From, Until uint64
 
-	// OnRows, where set, is given calls that ended as Rows, in place of OnEnd: 256 each time, and at Close the
-	// rest. It may change them, or keep them: it returns where the next ones go, the same or others that nobody else uses.
-	// What N of these is does not matter. It goes with Brief.
+	// OnRows, where set, is given calls that ended, as Rows, in place of OnEnd: 256 each
+	// time, and the rest at Close. It may change or keep what it is given. It returns Rows
+	// to write the next calls to: the same ones, or others that nobody else uses, whatever
+	// their N is. It needs Brief.
 	OnRows func(*Rows) (next *Rows)
 
-	// OnSteps, where set, is told of calls that begin and end, in their order, in place of OnBegin and OnEnd. It is told of
-	// up to 256 each time, and as Flow or Close ends of the rest. Where Ended is InProgress, one of a Function begins. Else one
-	// ends that had Insns, with Verdict. Begin is the likeliest moment of either, ns, or of a call that ends AtEnd the
-	// earliest. Ran[0] is of all of them. The other columns do not count. These are lent. It goes with Brief.
+	// OnSteps, where set, is given steps in place of OnBegin and OnEnd: calls that begin
+	// and calls that end, in their order. It is given up to 256 each time, and the rest as
+	// Flow or Close ends. What it is given is lent. It needs Brief.
+	//
+	// A step with Ended InProgress is a call of Function that begins. Any other is a call
+	// that ends; Insns and Verdict are those of that call. Begin is the likeliest moment of
+	// either, ns, but for a call that ends AtEnd: there it is the earliest. Ran[0] is that of
+	// all steps. The other columns do not count.
 	OnSteps func(*Rows)
 
 	Unmatched uint64 // returns that no call awaited
@@ -95,7 +104,7 @@ func (t *Tree) begin() {
 	}
 }
 
-// Restart begins anew (decoder.Restarter).
+// Restart begins anew (decoder.Restarter). It returns false where OnRestart does.
 func (t *Tree) Restart() bool {
 	if t.OnRestart != nil && !t.OnRestart() {
 		return false

@@ -30,13 +30,18 @@ type Finding struct {
 // are counted.
 const maxGaps = 20
 
-// Check compares all that the session knows with itself and gives what does not fit
-// to found. First comes what is missing from the recording so that its decoding is
-// doubtful, then the image against the journal and the journal against itself. Then
-// come the streams, and all of the flow. It also shows whether each segment ends where
-// the next begins. Last come the guests, each by itself.
+// Check compares all that the session knows with itself, and gives what does not fit to
+// found, in this order:
+//
+//   - what is missing from the recording so that its decoding is doubtful
+//   - each stream: none of it can be read, or trace was lost
+//   - the image of the code against the journal of changes, and the journal against itself
+//   - gaps in the flow that q asks for, and ends of segments that the next does not continue
+//   - code that had to be learned from the trace
+//   - the last three for each virtual machine
 //
 // It returns how sure the flow of all machines is, and how often it could not be followed.
+// An error is one of found, of ctx, or of decoder.Session.Flow.
 func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) (*Doubt, error) {
 	d := newDoubt()
 	return d, checkAll(ctx, s, q, d, found)

@@ -8,14 +8,16 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Crossing is how a stream's CPU went from a poke's old text to its new.
+// Crossing is how the CPU of a stream went from the old code of a change to the new.
 type Crossing struct {
 	Stream int
 	Old    Sightings // executions of the old text, since the poke before it there
 	Traps  Sightings // of the breakpoint that it put there
 	New    Sightings // executions of the new text, until the poke after it there
-	// Threads are those that did so, the first one first: of pokes that were named to
-	// Crossings.
+	// Threads says how often each thread came by, the first one first, for pokes in
+	// Crossings.Named. An element is a thread with its TID (-1: not known) and Comm. Old,
+	// Traps and New count what it executed. Unsure is how many of all these may be another
+	// thread's, and First is the time of the first.
 	Threads []passage
 }
 
@@ -96,16 +98,20 @@ func (c *Crossings) misses(x *shown, g *event.Gap) {
 	}
 }
 
-// Crossings collects how the CPUs of a session's own machine crossed its pokes. It is a
-// decoder.Sink: By tells what a flow can, when that has ended. It takes the flow of
-// each stream in order.
+// Crossings collects how the CPUs of a session's own machine crossed its changes to code
+// ("pokes"). It is a decoder.Sink for a flow that gives each stream in order; a flow that is
+// Merged will do, too. When the flow has ended, By has the answers.
 type Crossings struct {
 	Session *decoder.Session // whose flow it is; must be set
-	Named   []int            // pokes of which it also says which threads came by
+	Named   []int            // pokes for which Crossing.Threads is wanted, by PokeInfo.Index
 	From    uint64           // what ran before does not count, ns
 	Until   uint64           // what ran later does not count, ns; 0: to the end
 	Gaps    uint64           // stretches that could not be followed, in which more may lie
-	Shown   []shown          // by stream: what its trace tells of
+	// Shown says by stream what its trace tells of: From and Until are the first and the last
+	// time that it states, ns, 0 where it states none. Own is set if the session's own
+	// machine executes it. Gaps are the pokes in Named during which flow could not be
+	// followed.
+	Shown []shown
 
 	seen    crossed
 	threads map[[2]int][]passage // by stream and poke
@@ -128,8 +134,8 @@ func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]C
 	return by, c.Gaps, err
 }
 
-// By returns, in the order of the streams, how the CPUs crossed a poke. A CPU that executed
-// neither side is left out.
+// By returns, in the order of the streams, how the CPUs crossed the poke with the
+// PokeInfo.Index poke. A CPU that executed neither the old code nor the new is left out.
 func (c *Crossings) By(poke int) (list []Crossing) {
 	if len(c.hits) > 0 { // the flow has ended: what only helped to find is given back, and the blocks with it
 		c.hits, c.sites = map[*decoder.Block]*[]hit{}, map[[2]uint64]*poked{}

@@ -20,7 +20,9 @@ type Summary struct {
 	Gaps         []GapCount                    // those that cost the most trace first
 	Traps        uint64                        // breakpoint exceptions
 	Threads      int                           // that records say ran; of threads traced alone, these
-	Functions    []functionCount               // those that executed the most instructions first
+	// Functions are those that executed instructions, those with the most first. Each has its
+	// Symbol and File, its Instructions, and Entered: executions of its first instruction.
+	Functions []functionCount
 }
 
 // GapCount is the gaps of one reason.

@@ -32,26 +32,31 @@ type Options struct {
 	Last  int      // rows at most, the last in time; 0: all
 	First int      // rows at most, of those that come first; 0: all
 
-	// Where, where set, is asked of each row but gaps that the filters above let pass.
+	// Where, where set, is one more filter: it is called for each row that the filters above
+	// let pass, but not for gaps, and reports whether the row is wanted.
 	Where func(*Names, *Row) bool
 
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
-	Thunks   bool // at the level call: also what only leads on, as retpolines do
+	Thunks   bool // at the level call: also thunks, which only lead on to a function, as retpolines do
 	Gaps     bool // also rows of KindGap
-	Rare     bool // forwards, at the level branch: no branches but those of traps whose end is not seen, nor Count
+	// Rare leaves out all branches but those in the handler of a trap of which the end is not
+	// seen, and does not count. It is for the level branch, forwards.
+	Rare bool
 
 	Shard  Shard // what of the flow is listed; zero: all
 	Events bool  // also rows of KindEvent: the trace events between instructions
 
-	// Plain, where set, is given stretches of flow in place of the rows that New's take is
-	// given else. Names.Rows makes the rows of the first n ranges of b, which is lent; its
-	// method After says where the flow goes on. Rows that wait for others, filters, other levels
-	// and shards are no such stretches.
+	// Plain, where set, is given whole stretches of flow where that is as good as single
+	// rows, which costs less. Names.Rows makes the rows of the first n ranges of b, and
+	// b.After says where the flow goes on behind one. b is lent. Other flow still comes as
+	// rows to New's take: with filters or shards, at levels that do not allow it, and where
+	// a row waits for others.
 	Plain func(st *Stream, b *flow.Batch, n int) error
-	// Calls goes with Plain, at the level call: it is given calls in place of their rows, one by
-	// one. r is what is the same of each such call: it is kept, and not changed. Row.Number says
-	// where in a table something about it may be kept.
+	// Calls, at the level call, needs Plain: it is given single calls in place of their rows.
+	// r holds what is the same at each such call; it stays valid and must not be changed.
+	// Row.Number says where in a table something about r may be kept. t, v and depth are
+	// those of this call.
 	Calls func(st *Stream, r *Row, t event.Time, v flow.Verdict, depth int) error
 
 	// OnGap, where set, is called for each gap as it is met, whether the gap

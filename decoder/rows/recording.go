@@ -18,8 +18,8 @@ type Recording interface {
 	// Lines returns the places in the source that the code at addr was made of, in an
 	// address space at a time, ns. The calls in which the line was inlined follow it.
 	Lines(space uint32, addr, time uint64) []symbols.Frame
-	// UserEpochs returns from and up to which change of an address space's code what lies
-	// at addr lay there.
+	// UserEpochs returns for how long what lies at addr lay there, in changes of the address
+	// space's code, counted from 0.
 	UserEpochs(space uint32, addr uint64) event.Span
 	// Kernel reports whether addr is the kernel's, whatever the address space.
 	Kernel(addr uint64) bool

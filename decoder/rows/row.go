@@ -53,7 +53,7 @@ const (
 	KindTrap                // a breakpoint exception with its handler: Addr is where the flow goes on
 	KindGap                 // Note.Gap
 	KindEvent               // Note
-	KindElement             // an element of the protocol called Element: of Note, or a range
+	KindElement             // an element of the protocol, by the name Row.Element: a note, or a range
 	numKinds
 )
 
