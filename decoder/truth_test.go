@@ -132,7 +132,7 @@ func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same same
 	return known, trouble
 }
 
-// sameInsn says whether a claim is the very instruction that was fetched.
+// sameInsn says whether a claim is the very instruction that was fetched, in the bounds of its time.
 type sameInsn func(*step, *sim.Retired) bool
 
 // find returns the first place from k on in want where the run of claims that
@@ -229,6 +229,9 @@ func (s *scores) score(t *testing.T, r *sim.Run) {
 // compare compares what was decoded of r with what happened.
 func (s *scores) compare(r *sim.Run, got steps, text flow.Text) {
 	same := func(x *step, w *sim.Retired) bool {
+		if w.Time < x.time.Lo || x.time.Hi < w.Time {
+			return false
+		}
 		if !x.poked {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -32,8 +33,21 @@ type stack struct {
 	calls  []*Call
 	before int // calls outside of these that nobody remembers
 
+	doubted bool // an ambiguous instruction may have left another stack than this
+
 	left   bool   // the flow is in another one, which was left
 	leftAt uint64 // cycles.last as of then
+}
+
+// doubtFrom puts in doubt the calls from index i on. A return that none of them awaits ends them, so the
+// stack is another one. Where instructions before were ambiguous, it may have been another one since these.
+func (p *stack) doubtFrom(i int) {
+	if !p.doubted {
+		return
+	}
+	for _, x := range p.calls[i:] {
+		x.Verdict = decoder.Ambiguous
+	}
 }
 
 // maxCalls bounds what is remembered of a stack; outer calls are forgotten.

@@ -241,7 +241,12 @@ func TestCallsTrue(t *testing.T) {
 // a while, or a transaction failed, only the counts of calls are compared.
 func TestCallsTrueArm(t *testing.T) {
 	first, n := seedsAsked(t, 1000)
-	seeds := []uint64{27, 70} // a tail call while no time is known; a breakpoint in place of a return
+	seeds := []uint64{
+		27,     // a tail call while no time is known
+		70,     // a breakpoint in place of a return
+		700123, // nothing settles which calls are in progress: a later return shows that they are other ones
+		801094, // two flows have a call at different times
+	}
 	for seed := first; seed < first+n; seed++ {
 		seeds = append(seeds, seed)
 	}
@@ -280,6 +285,9 @@ func (j *judged) judge(t *testing.T, r *sim.Run, exact bool) {
 		want, got := withoutTrampolines(r, r.Calls(cpu)), all[cpu]
 		j.calls += len(want)
 		last := r.CPUs[cpu].Insns[len(r.CPUs[cpu].Insns)-1].Time
+		if n := len(want); n == len(got)+1 && want[n-1].Begin > last { // it stopped before that call's first instruction
+			want = want[:n-1]
+		}
 		timesRan(t, r, got, d.ran[cpu])
 		if !arm || exact {
 			doubtful(t, r, got, want, last)

@@ -159,6 +159,7 @@ func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
 	}
 	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 		c.top.Ambiguous += n
+		c.part.doubted = true
 	}
 }
 

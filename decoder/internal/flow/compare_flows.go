@@ -26,7 +26,7 @@ func (x *item) off() int64 {
 	if x.r == nil {
 		return x.at
 	}
-	return x.n.out.Stamps[x.r.Stamp].Off
+	return x.stamp().Off
 }
 
 // sameInsn reports whether a and b are the same instruction: not only where, but
@@ -104,6 +104,7 @@ type aligner struct {
 
 	most    int      // edits: see mostEdits
 	brief   bool     // alternatives are not told of
+	wider   bool     // bounds of time have become wider
 	touched uint64   // id of the first node in which something changed; 0: none
 	answers []answer // if brief: to the settled notes of the flow that stays, from the last on
 }
@@ -163,6 +164,7 @@ func (al *aligner) doubtSince(keep, other *node, from, to point) (torn bool) {
 	if hole {
 		al.markAmbiguous(after)
 	}
+	al.inOrder(keep, from)
 	return hole && m == 0
 }
 
@@ -453,21 +455,30 @@ func (al *aligner) differ(a, b []item) int {
 
 // itemsSince appends what the flow that ends at n holds since from.
 func (al *aligner) itemsSince(dst []item, n *node, from point) []item {
-	al.path = al.path[:0]
-	for ; n != from.n; n = n.parent {
-		al.path = append(al.path, n)
-	}
-	if from.n != nil {
-		dst = appendItems(dst, from.n, from.k)
-	}
-	for _, n := range slices.Backward(al.path) {
-		dst = appendItems(dst, n, -1)
+	for _, n := range slices.Backward(al.pathSince(n, from)) {
+		if n == from.n {
+			dst = appendItems(dst, n, from.k)
+		} else {
+			dst = appendItems(dst, n, -1)
+		}
 	}
 	for i := range dst {
 		dst[i].i = int32(i)
 	}
 	al.work += len(dst)
 	return dst
+}
+
+// pathSince returns the nodes of the flow that ends at n, the last one first, down to from's.
+func (al *aligner) pathSince(n *node, from point) []*node {
+	al.path = al.path[:0]
+	for ; n != from.n; n = n.parent {
+		al.path = append(al.path, n)
+	}
+	if n != nil {
+		al.path = append(al.path, n)
+	}
+	return al.path
 }
 
 // appendItems appends what n holds from its range k on; -1: all.
@@ -528,6 +539,7 @@ func (al *aligner) join(a, b *item) {
 	if b.r == nil {
 		return
 	}
+	al.widenTime(a, b)
 	if b.r.Verdict == Ambiguous {
 		al.markAmbiguous(a)
 	}

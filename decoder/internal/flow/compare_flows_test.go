@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -10,10 +12,15 @@ import (
 )
 
 // letters is a path of blocks of one to three instructions of one byte each,
-// over few addresses, so that much of it runs alike by chance.
+// over few addresses, so that much of it runs alike by chance. Some follow each other in time.
 func letters(rnd *rand.Rand, s []byte, doubt int) *node {
 	n := &node{out: Batch{Stamps: make([]Stamp, 1)}}
 	for len(s) > 0 {
+		if st := n.out.Stamps[len(n.out.Stamps)-1]; rnd.IntN(3) == 0 {
+			st.Time.Lo += rnd.Uint64N(5)
+			st.Time.Hi = max(st.Time.Hi, st.Time.Lo+rnd.Uint64N(5))
+			n.out.Stamps = append(n.out.Stamps, st)
+		}
 		k := min(1+rnd.IntN(3), len(s))
 		for i := 1; i < k; i++ { // a block goes in a straight line
 			if s[i] != s[i-1]+1 {
@@ -22,7 +29,7 @@ func letters(rnd *rand.Rand, s []byte, doubt int) *node {
 			}
 		}
 		b := &Block{Span: event.EveryEpoch, Addr: uint64(s[0]), N: uint16(k), Mode: isa.Mode64, Lens: []uint8{1, 1, 1}[:k]}
-		r := Range{Block: b, N: uint16(k)}
+		r := Range{Block: b, N: uint16(k), Stamp: uint32(len(n.out.Stamps) - 1)}
 		if doubt > 0 && rnd.IntN(doubt) == 0 {
 			r.Verdict = Ambiguous
 		}
@@ -35,9 +42,15 @@ func letters(rnd *rand.Rand, s []byte, doubt int) *node {
 	return n
 }
 
-// claimed returns the runs of addresses that n claims.
-func claimed(n *node) (runs [][]byte) {
-	var run []byte
+// claimAt is that an instruction executed, and when.
+type claimAt struct {
+	ip byte
+	at event.Time
+}
+
+// claimed returns the runs of instructions that n claims.
+func claimed(n *node) (runs [][]claimAt) {
+	var run []claimAt
 	end := func() {
 		if len(run) > 0 {
 			runs = append(runs, run)
@@ -48,22 +61,32 @@ func claimed(n *node) (runs [][]byte) {
 		if x.r == nil || x.r.Verdict == Ambiguous {
 			end()
 		} else {
-			run = append(run, byte(x.ip))
+			run = append(run, claimAt{byte(x.ip), x.stamp().Time})
 		}
 	}
 	end()
 	return runs
 }
 
+// bears reports whether all claims of a hold if those of b are what ran.
+func bears(a, b []claimAt) bool {
+	for i := range a {
+		if a[i].ip != b[i].ip || b[i].at.Lo < a[i].at.Lo || a[i].at.Hi < b[i].at.Hi {
+			return false
+		}
+	}
+	return true
+}
+
 // holds reports whether every run of claims of a is, in order, part of a run
-// of claims of b.
-func holds(a, b [][]byte) bool {
+// of claims of b, with times within those of a.
+func holds(a, b [][]claimAt) bool {
 	at, i := 0, 0 // b[i][at:] is left
 next:
 	for _, run := range a {
 		for ; i < len(b); i, at = i+1, 0 {
 			for ; at+len(run) <= len(b[i]); at++ {
-				if string(b[i][at:at+len(run)]) == string(run) {
+				if bears(run, b[i][at:at+len(run)]) {
 					at += len(run)
 					continue next
 				}
@@ -75,8 +98,8 @@ next:
 }
 
 // TestDoubt would catch a claim that is left though the other flow did not
-// execute it, or not next to what the claims say. It would also catch doubt
-// where both are the same.
+// execute it, or not next to what the claims say, or at another time. It would also catch doubt
+// where both are the same, and times that go back.
 func TestDoubt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var al aligner
@@ -109,10 +132,16 @@ func TestDoubt(t *testing.T) {
 		if got, want := claimed(keep), claimed(other); !holds(got, want) {
 			t.Fatalf("round %d: %v is not in %v", round, got, want)
 		}
+		if !slices.IsSortedFunc(keep.out.Stamps, func(a, b Stamp) int { return min(cmp.Compare(a.Time.Lo, b.Time.Lo), cmp.Compare(a.Time.Hi, b.Time.Hi)) }) {
+			t.Fatalf("round %d: times go back: %v", round, keep.out.Stamps)
+		}
 		// What both execute next stands next to the last claim unless torn says otherwise.
-		last := []Range{{Block: &Block{Span: event.EveryEpoch, Addr: 0x7f, N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}}
-		keep.out.Ranges = append(keep.out.Ranges, last...)
-		other.out.Ranges = append(other.out.Ranges, last...)
+		last := Range{Block: &Block{Span: event.EveryEpoch, Addr: 0x7f, N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}
+		for _, n := range []*node{keep, other} {
+			last.Stamp = uint32(len(n.out.Stamps))
+			n.out.Stamps = append(n.out.Stamps, Stamp{Time: event.Time{Lo: 1 << 20, Hi: 1 << 20}})
+			n.out.Ranges = append(n.out.Ranges, last)
+		}
 		if !torn && !holds(claimed(keep), claimed(other)) {
 			t.Fatalf("round %d: %v goes on where %v had more", round, claimed(keep), claimed(other))
 		}

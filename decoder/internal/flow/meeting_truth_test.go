@@ -13,7 +13,7 @@ import (
 // way is what a CPU may have executed: a flow that a thread followed, and goes on
 // with as another thread after the two were united.
 type way struct {
-	run  []byte
+	run  []claimAt
 	cuts []int64 // offsets
 	on   *thread
 }
@@ -64,9 +64,15 @@ func (c *crowd) step() {
 	}
 }
 
-// emit appends s to what t did, with a settled cut before letter at.
+// emit appends s to what t did, with a settled cut before letter at. It all has one time, which is no other
+// thread's.
 func (c *crowd) emit(t *thread, s []byte, at int) {
 	out := &t.tail.out
+	st := out.Stamps[t.tail.stamp]
+	st.Time.Lo = max(st.Time.Lo, uint64(4*c.now)+c.rnd.Uint64N(8))
+	st.Time.Hi = max(st.Time.Hi, st.Time.Lo+c.rnd.Uint64N(4))
+	t.tail.stamp = uint32(len(out.Stamps))
+	out.Stamps = append(out.Stamps, st)
 	for i := range len(s) + 1 {
 		if i == at {
 			n := Note{Kind: NoteCut, Verdict: Trace, At: len(out.Ranges), IP: 1}
@@ -74,7 +80,7 @@ func (c *crowd) emit(t *thread, s []byte, at int) {
 			out.Notes = append(out.Notes, n)
 		}
 		if i < len(s) {
-			r := Range{Block: &Block{Span: event.EveryEpoch, Addr: uint64(s[i]), N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}
+			r := Range{Block: &Block{Span: event.EveryEpoch, Addr: uint64(s[i]), N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1, Stamp: t.tail.stamp}
 			if t.gapBefore {
 				r.Verdict, t.gapBefore = Ambiguous, false
 			}
@@ -83,7 +89,9 @@ func (c *crowd) emit(t *thread, s []byte, at int) {
 	}
 	for i := range c.ways {
 		if x := &c.ways[i]; x.on == t {
-			x.run = append(x.run, s...)
+			for _, ip := range s {
+				x.run = append(x.run, claimAt{ip, st.Time})
+			}
 			if at >= 0 {
 				x.cuts = append(x.cuts, c.now)
 			}
@@ -123,7 +131,7 @@ func settled(n *node) (cuts []int64) {
 	return cuts
 }
 
-// TestMeetings would catch a claim, or a settled cut, that stays although a thread that
+// TestMeetings would catch a claim, its time, or a settled cut, that stays although a thread that
 // was united with the flow told otherwise. A meeting may say too much was compared, or
 // one of its flows may be another since.
 func TestMeetings(t *testing.T) {
@@ -153,7 +161,7 @@ func TestMeetings(t *testing.T) {
 		tail := c.w.threads[0].tail
 		got, cuts := claimed(tail), settled(tail)
 		for _, x := range c.ways {
-			if !holds(got, [][]byte{x.run}) {
+			if !holds(got, [][]claimAt{x.run}) {
 				t.Fatalf("seed %d: %v is not in %v", seed, got, x.run)
 			}
 			for _, off := range cuts {
