@@ -8,9 +8,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// What a walk needs that knows bytes again which it has followed before: see flow.Bytewise.
+// A walk that has followed the same bytes before need not decode them again. It asks here
+// for the bytes ahead (Ahead), says which of them it knew (Use), and decodes bytes that it
+// meets for the first time on their own (Tell). The Decoder satisfies flow.Bytewise by it.
 
-// teller tells what bytes alone say.
+// teller has what needs no state of a Decoder: what bytes say by themselves.
 type teller struct{}
 
 const (
@@ -21,10 +23,11 @@ const (
 // few is how many events Some takes in one go where more could be known again.
 const few = 4
 
-// Ahead returns the bytes from the next event on, of which n are the segment's and lie
-// before the next timing packet. It returns their offset in the stream, when all that
-// they tell of happened, and what addresses in them are relative to. ok is false where
-// more than these bytes says what comes next, or when it happened.
+// Ahead returns the bytes buf from the next event on. The first n of them are the segment's
+// own and lie before the next timing packet. off is where buf begins in the stream, bytes,
+// and at bounds when all that the n bytes tell of happened. last is the IP that addresses in
+// them are compressed against. ok is false where these bytes alone do not say what comes
+// next and when, as inside of a compound event.
 func (d *Decoder) Ahead() (buf []byte, n int, off int64, at event.Time, last uint64, ok bool) {
 	if !repeats(d) {
 		return nil, 0, 0, event.Time{}, 0, false
@@ -67,8 +70,8 @@ func repeats(d *Decoder) bool {
 	return b&1 == 0 && b != 0x02 || b&0x1f == 0x0d || b&0x1f == 0x01
 }
 
-// Use passes over the next n bytes, which are of whole events. What addresses behind
-// them are relative to is last.
+// Use passes over the next n bytes, which must be whole events of those that Ahead returned.
+// last is the IP that addresses behind them are compressed against.
 func (d *Decoder) Use(n int, last uint64) {
 	if n > 0 {
 		d.lx.pos += n
@@ -78,8 +81,8 @@ func (d *Decoder) Use(n int, last uint64) {
 	}
 }
 
-// Some is Fill, but stops where Ahead can tell what comes next. It gives one event at
-// least; more is false at the segment's end.
+// Some is Fill, but it stops early where Ahead would return true. It writes at least one
+// event, and returns how many. more is false at the segment's end, where it may write none.
 func (d *Decoder) Some(q []event.Event) (n int, more bool) {
 	if d.phase == atStart {
 		begin(d)
@@ -110,10 +113,12 @@ func (d *Decoder) Some(q []event.Event) (n int, more bool) {
 	return n, true
 }
 
-// Tell decodes the events of flow in buf, where tracing is on and addresses are relative
-// to last. It stops where more than buf would say where an event ends. Their offsets
-// count from buf's start, and they have no time. Behind event i the next one begins at
-// after[i], and addresses are relative to lasts[i]. Of last only the bits in mask count.
+// Tell decodes the events of flow (outcomes, targets, and where tracing goes off and on) in
+// buf into q, and returns how many there are. Tracing is on at buf's start, and last is the
+// IP that addresses are compressed against. It stops where what follows buf could change an
+// event. The events have no Time, and their offsets count from buf's start. Behind event i
+// the next one begins at after[i], and addresses are compressed against lasts[i]. mask has
+// the bits of last that the events depend on.
 func (teller) Tell(q []event.Event, after []int, lasts []uint64, buf []byte, last uint64) (n int, mask uint64) {
 	i, on, told := 0, true, false
 	l := lastIP(last)

@@ -35,7 +35,7 @@ type clock struct {
 	first bool   // no MTC has come since that TMA
 	doubt bool   // MTCs may have been lost, more than can be seen
 	whole bool   // no whole turn of the MTC's bits was lost, whatever overflowed: see turns
-	turn  uint64 // crystal ticks of which any number may have been lost so
+	turn  uint64 // crystal ticks in a whole turn of the bits that MTCs are compared by
 	last  uint8  // the latest MTC, or what the TMA tells of it
 	low   uint64 // CTC below MTC's lowest bit, at the TMA
 	tsc   uint64 // the TSC packet before the TMA
@@ -180,16 +180,16 @@ func (k *clock) MTC(m uint8, cyc bool) {
 	k.cLo = min(k.cLo, k.cHi)
 }
 
-// lost reports whether a whole turn of the MTC's bits may have gone by unseen
-// before an MTC that would be at lo without: there is time for it.
+// lost reports whether a whole turn of the MTC's bits may have gone by unseen before an MTC.
+// Without that turn the MTC is at tick lo; there must be time for a turn from there to until.
 func (k *clock) lost(lo uint64) bool {
 	return addSat(lo, mulDiv(k.turn, k.num, k.den)) <= k.until
 }
 
 // turns reports whether a whole turn of the MTC's bits may have been lost among
-// the packets of l, which k has not read. A turn lost puts every MTC behind it
-// that much later, up to the next TMA; if there is no time for that before the
-// TSC that follows, none was.
+// the packets of l, which k has not read. A turn that is lost makes every MTC behind it
+// that much later, up to the next TMA. None was lost if there is no time for it before the
+// TSC that follows.
 func (k clock) turns(l Lexer, er *errata) bool {
 	mayBe := func() bool { return k.doubt && k.tied && !k.first && k.lost(k.floor) }
 	end := k.until

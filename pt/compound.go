@@ -11,20 +11,22 @@ import (
 // queue, at the indices held here, and hold back what follows them.
 type compound struct {
 	waits  [maxWaits]uint8 // events that wait for a FUP's IP
-	nw     int
-	strict bool  // one of them cannot be without a FUP
-	abort  int   // the one that is a transaction's abort, or -1
-	async  int   // a FUP that waits for its TIP, or -1
-	ovf    int   // an OVF that waits for an IP, or -1
-	proof  bool  // it was followed by outcomes, so tracing is on
-	evds   uint8 // EVDs that wait for their CFE, a bit for each type
+	nw     int             // how many they are
+	strict bool            // one of them cannot be without a FUP
+	abort  int             // the one that is a transaction's abort, or -1
+	async  int             // a FUP that waits for its TIP, or -1
+	ovf    int             // an OVF that waits for an IP, or -1
+	proof  bool            // outcomes have come behind that OVF, so tracing is on
+	evds   uint8           // EVDs that wait for their CFE, a bit for each type
 
-	fresh bool // nothing about the flow has come since the segment's Sync
+	fresh bool // nothing about the flow has come since the last Sync
 	lone  bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
+	// What a MODE.Exec and a PIP stated of the branch to come. They bind to the next
+	// packet of the flow only: see group.
 	execution
-	modeIF  uint64
-	modeOff int64
-	modeEnd int64
+	modeIF  uint64      // whether interrupts are enabled, by that MODE.Exec: 0 or 1
+	modeOff int64       // where that MODE.Exec lies in the stream, bytes
+	modeEnd int64       // and where it ends
 	cause   event.Flags // FlagBreak or FlagIntr: what a CFE says of the next Async
 }
 
@@ -36,7 +38,8 @@ func (c *compound) clear() { *c = compound{abort: -1, async: -1, ovf: -1} }
 // open reports whether something waits.
 func (c *compound) open() bool { return c.nw != 0 || c.async >= 0 || c.ovf >= 0 }
 
-// group forgets what holds only for the packets next to it.
+// group ends a group of packets that belong together: it forgets mode, address space and
+// cause, which hold for the next packet of the flow only.
 func (c *compound) group() { c.hasMode, c.hasCR3, c.cause = false, false, 0 }
 
 // bind adds the mode and address space that were stated with the branch of e.
@@ -106,8 +109,18 @@ func (c *compound) forgo(queue []event.Event) {
 	c.nw, c.strict, c.abort = 0, false, -1
 }
 
-// fup reads a FUP outside of a PSB+: it belongs to what waits for it, or opens
-// an asynchronous branch. Intel SDM, table "FUP Cases and IP Payload".
+// fup reads a FUP outside of a PSB+. Intel SDM, table "FUP Cases and IP Payload". What it
+// is depends on what came before it, in this order:
+//
+//   - an OVF that waits: the IP is where the flow goes on
+//   - events that wait for an IP, such as a PTW's: the IP is theirs. Behind an abort of a
+//     transaction it is also the source of the transfer to the fallback
+//   - a MODE.Exec alone: the mode changed at the IP, and control stayed there
+//   - none of these: the IP is the source of an asynchronous branch, such as an interrupt,
+//     whose TIP follows
+//
+// Where tracing is off nothing can be interrupted, so such a FUP is out of place. But right
+// behind a Sync it may belong to an OVF before the PSB (lone).
 func (d *Decoder) fup(p *Packet) {
 	c := &d.comp
 	ip, ok := d.last.of(p)
@@ -134,7 +147,9 @@ func (d *Decoder) fup(p *Packet) {
 		case own:
 			return
 		}
-		c.abort, c.fresh = -1, true // so that it need not be one
+		// An abort's FUP; or an interrupt's, which it may be as outcomes have come behind
+		// the OVF. A TIP tells. Without one, drop takes it for the OVF's, since fresh is set.
+		c.abort, c.fresh = -1, true
 	case c.nw != 0:
 		if c.hasMode {
 			modeStatus(d, p, ip)
@@ -147,7 +162,7 @@ func (d *Decoder) fup(p *Packet) {
 		}
 		c.abort = -1
 		flags = event.FlagAbort
-	case c.hasMode: // interrupts were enabled or disabled, nothing else
+	case c.hasMode: // interrupts were enabled or disabled in place (event trace), nothing else
 		modeStatus(d, p, ip)
 		d.times.flush()
 		return
@@ -228,7 +243,8 @@ func (d *Decoder) resume(ip uint64, on bool) {
 	d.times.flush()
 }
 
-// giveUp ends the wait for a FUP or TIP that is known not to come.
+// giveUp ends the wait for a FUP or TIP that is known not to come, as packets were lost.
+// That the flow passed the FUP's IP stays known.
 func (d *Decoder) giveUp() {
 	c := &d.comp
 	c.forgo(d.queue[:])
@@ -240,7 +256,8 @@ func (d *Decoder) giveUp() {
 	}
 }
 
-// drop ends every wait because a packet at offset at stands where none may.
+// drop ends every wait because the packet at offset at stands where none may. What could
+// not be without its FUP or TIP is Trouble.
 func (d *Decoder) drop(at int64) {
 	c := &d.comp
 	if c.ovf >= 0 {
@@ -260,7 +277,7 @@ func (d *Decoder) drop(at int64) {
 		c.async = -1
 		ip := e.From
 		*e = event.Event{Off: e.Off, End: e.End, Time: e.Time}
-		if c.lone {
+		if c.lone { // an OVF's, which the PSB+ before it parted from it
 			e.Kind, e.IP, e.Flags = event.Overflow, ip, event.FlagIP
 			d.state = powerOn
 			return
@@ -270,10 +287,10 @@ func (d *Decoder) drop(at int64) {
 	}
 }
 
-// unsure reports whether the FUP just read, behind an OVF, may be no place to go
-// on at. By erratum APL12 one is sent though tracing is off. By erratum SKD010 the
-// OVF's own may be missing, and this be an interrupt's. If a target follows at
-// once, the flow is there either way. Nothing is known of before.
+// unsure reports whether the FUP just read, behind an OVF, may not be the place where the
+// flow goes on. By erratum APL12 a FUP is sent though tracing is off. By erratum SKD010 the
+// OVF's own FUP may be missing, and this one be the source of an interrupt. Then its TIP
+// follows at once, and the flow goes on there in either case.
 func (d *Decoder) unsure() bool {
 	c := &d.comp
 	if c.proof || c.nw != 0 {

@@ -17,9 +17,9 @@ type Config struct {
 	Model Model
 
 	// TSC, MTC and CYC say which timing packets were asked for: TSCEn (bit 10),
-	// MTCEn (bit 9), CYCEn (bit 1). The decoder reads every one that is there
-	// whatever they say; they are for who describes a recording. Who knows that they are right
-	// leaves out what MTC or CYC needs to tell the time, where it was not asked for.
+	// MTCEn (bit 9), CYCEn (bit 1). The decoder does not look at them, and reads every
+	// timing packet that comes. They are for callers that describe a recording. A caller
+	// that trusts them leaves CTCNum at 0 without MTC, and MaxNonTurboRatio without CYC.
 	TSC, MTC, CYC bool
 
 	// MTCFreq is N, 0..15: an MTC comes every 2^N ticks of the crystal clock
@@ -52,7 +52,7 @@ type Config struct {
 	NearTSC uint64
 
 	// Ahead makes the decoder look ahead for the timing packet that follows an
-	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// event, so that event.Event.Time has the nearest upper bound that the trace states.
 	// Without it the bound is the segment's.
 	Ahead bool
 }
@@ -61,7 +61,9 @@ type Config struct {
 // SDM, section "Indirect Transfer Compression for Returns (RET)".
 const stackDepth = 64
 
-// Rules says which instructions spend an outcome and how returns are found.
+// Rules says which instructions spend an outcome, how returns are found, and which errata the
+// walker must work around. Intel SDM, sections "Taken/Not-taken (TNT) Packet" and "Indirect
+// Transfer Compression for Returns (RET)".
 func (c Config) Rules() isa.Rules {
 	er := c.errata()
 	r := isa.Rules{

@@ -6,17 +6,17 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Decoder turns the packets of one segment into events, in stream order.
+// Decoder turns the packets of one segment into events, in stream order. An event may rest
+// on several packets: compound.go.
 //
-// Time. What an event states happened within its Time. The lower bound rests on
-// what the trace unit holds back. Outcomes are gathered before they are sent, and
-// the targets of indirect branches wait behind them (Intel SDM, section "Deferred
-// TIPs"). MTC and CYC go out at once. So outcomes may be as old as the flow packet
-// before theirs, and targets as old as the outcomes that they waited for. FUP,
-// TIP.PGE, OVF and PSB flush what is held: nothing that follows them is older than
-// they are. A CYC directly before a packet tells when its first branch was. The
-// upper bound is the first timing packet after the event (Config.Ahead), or the
-// segment's.
+// Time: what an event states happened within its Time. The lower bound must allow for what
+// the trace unit holds back. It gathers outcomes before it sends them, and the targets of
+// indirect branches wait behind them (Intel SDM, section "Deferred TIPs"). MTC and CYC go
+// out at once. So outcomes may be as old as the flow packet before theirs, and targets as
+// old as the outcomes that they waited for. FUP, TIP.PGE, OVF and PSB flush what is held:
+// nothing that follows them is older than they are. A CYC directly before a packet tells
+// when its first branch was. The upper bound is the first timing packet after the event
+// with Config.Ahead, else the segment's.
 type Decoder struct {
 	teller
 	cfg   Config
@@ -63,8 +63,8 @@ const (
 	atRest
 )
 
-// NewDecoder returns a Decoder of the segment. c is taken as it is: what it
-// holds that no trace unit can do makes times unbounded, nothing worse.
+// NewDecoder returns a Decoder of the segment. c is not checked: a value that no trace
+// unit can have makes times unbounded, and nothing worse.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
 	d := &Decoder{cfg: c, er: c.errata()}
 	d.times.clk = newClock(c)
@@ -109,7 +109,8 @@ func (d *Decoder) Reset(seg event.Segment) {
 }
 
 // Next writes the next event to e, every field of it, and reports whether
-// there was one.
+// there was one. Bytes that are no packet do not end it: they are an event of
+// event.Trouble.
 func (d *Decoder) Next(e *event.Event) bool {
 	for {
 		if d.head < d.tail && !d.comp.open() {

@@ -19,8 +19,8 @@ func (m Model) String() string {
 	return fmt.Sprintf("%d/%d/%d", m.Family, m.Model, m.Stepping)
 }
 
-// ParseModel reads FAMILY/MODEL or FAMILY/MODEL/STEPPING, decimal or, with 0x
-// in front, hexadecimal: 6/94/3, 6/0x5e.
+// ParseModel reads FAMILY/MODEL or FAMILY/MODEL/STEPPING. Each is a number below 65536,
+// decimal or, with 0x in front, hexadecimal: 6/94/3, 6/0x5e. An error says which is not.
 func ParseModel(s string) (Model, error) {
 	fields := strings.Split(s, "/")
 	if len(fields) < 2 || len(fields) > 3 {

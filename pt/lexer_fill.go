@@ -36,7 +36,7 @@ type plus struct {
 	open     int // 1 + where a PSB lies whose PSBEND has not come
 }
 
-// note takes down that q[from:to] was read by their second byte.
+// note takes down that stated has read q[from:to], which may begin or end a PSB+.
 func (x *plus) note(q []Packet, from, to int) {
 	if q[from].Kind == PSB {
 		x.open = 1 + from
@@ -46,9 +46,9 @@ func (x *plus) note(q []Packet, from, to int) {
 	}
 }
 
-// again is Next for a PSB+ of the same bytes as the last one: the same packets, so
-// they are copied. Of real streams without TSC nearly each is. It returns how many
-// packets it wrote to q[n:].
+// again is Next for all packets of a PSB+ that has the same bytes as the last one: they are
+// copied. Without TSC, nearly every PSB+ of a real stream is like the one before. It returns
+// how many packets it wrote to q[n:].
 func (l *Lexer) again(q []Packet, n int, last plus) int {
 	k := last.to - last.from
 	if k == 0 || len(q)-n < k || l.pos >= l.fast || l.buf[l.pos] != psb[0] {

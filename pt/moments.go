@@ -6,14 +6,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// moments bounds when what is told happened; see Decoder.
+// moments bounds when what events state happened. The rules are those in Decoder's comment.
 type moments struct {
 	clk    clock
 	now    uint64 // ns: the clock's lower bound
-	flow   uint64 // ns: as of the latest flow packet; outcomes not yet seen are not older
-	tip    uint64 // ns: targets not yet seen are not older
-	tipNow uint64 // ns: the clock when the outcomes were sent that targets may have waited for
-	cycAt  int64  // offset after a CYC that stands directly there, or -1
+	flow   uint64 // ns: now as of the latest flow packet; outcomes to come are not older
+	tip    uint64 // ns: targets to come are not older
+	tipNow uint64 // ns: now when the outcomes were sent that targets may have waited for
+	cycAt  int64  // offset behind the CYC that was read last, so that it lies directly before a packet there; -1: none
 	stated bool   // an MTC or TSC has come since the latest flow packet
 	ahead  ahead
 }
@@ -60,7 +60,12 @@ func (m *moments) only(e *event.Event, lo uint64, off, end int64) {
 }
 
 // gathered returns the lower bound, ns, of outcomes sent at offset off, and
-// notes that they were.
+// notes that they were sent.
+//
+// The trace unit began to gather them behind the flow packet before, so they may be as old
+// as that one. A CYC directly before the packet tells when their first branch was (Intel
+// SDM, section "Cycle Packet Semantics"). But an MTC or TSC that came since that flow packet
+// may have gone out while they were gathered. Then the first branch may be older.
 func (m *moments) gathered(off int64) uint64 {
 	lo := m.flow
 	if m.cycAt == off && !m.stated {
@@ -71,7 +76,8 @@ func (m *moments) gathered(off int64) uint64 {
 }
 
 // aimed returns the lower bound, ns, of a target sent at offset off, and notes that it
-// was.
+// was sent. The next target cannot have waited for the same outcomes if the clock went on
+// since these were sent.
 func (m *moments) aimed(off int64) uint64 {
 	lo := m.targets(off)
 	if m.now > m.tipNow {
@@ -81,7 +87,8 @@ func (m *moments) aimed(off int64) uint64 {
 	return lo
 }
 
-// targets returns the lower bound, ns, of a target sent at offset off.
+// targets returns the lower bound, ns, of a target sent at offset off. That is the moment of
+// a CYC directly before it, else the bound of the outcomes that it may have waited for.
 func (m *moments) targets(off int64) uint64 {
 	if m.cycAt == off {
 		return m.now
@@ -161,7 +168,8 @@ func (k *clock) read(p *Packet, cyc bool) bool {
 	return true
 }
 
-// skip passes over the commonest packets that are not about time.
+// skip passes over the commonest packets that are not about time: short TNTs, PADs and TIPs.
+// Inside of a block of items (BBP) the same bytes may be those of an item.
 func (a *ahead) skip() {
 	if a.lx.item != 0 {
 		return

@@ -52,7 +52,7 @@ func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 		case PSBEND:
 			s.ok, s.end = true, l.Off()
 			if s.on && er.BDM70 && enableFollows(*l, er) {
-				s.on = false // the mode is the processor's all the same
+				s.on = false // tracing is off, and the FUP means nothing; the mode holds
 			}
 			return s
 		case OVF:
@@ -179,8 +179,11 @@ func (l *lastIP) expand(v uint64, ipBytes uint8) uint64 {
 	return v
 }
 
-// fetch reads the next packet, past what two errata do to the bytes. A TMA with a
-// reserved bit set is bad: what it says of the clock cannot be believed.
+// fetch reads the next packet, and mends what two errata (package defects) do to the bytes.
+// SKZ84 makes a TMA corrupt and adds a byte: the TMA is passed over with that byte, as a
+// PAD. SKD007 puts an OVF over the second byte of a CYC and what follows: it is told as the
+// OVF. On other processors a TMA with a reserved bit set is bad, as what it says of the
+// clock cannot be believed.
 func fetch(l *Lexer, p *Packet, er *errata) bool {
 	if !l.Next(p) {
 		return false
@@ -189,15 +192,13 @@ func fetch(l *Lexer, p *Packet, er *errata) bool {
 	case p.Kind == TMA && p.Extra != 0 && !er.SKZ84:
 		l.pos -= int(p.Len)
 		return l.bad(p, packettext.BadForm, TMA, 0)
-	case p.Kind == TMA && p.Extra != 0:
-		// The manual has these bits reserved; set, they betray a corrupt TMA,
-		// which is one byte longer.
+	case p.Kind == TMA && p.Extra != 0: // reserved bits, which tell the corrupt one
 		l.pos = min(l.pos+1, len(l.buf))
 		*p = Packet{Kind: PAD, Len: 8, Off: p.Off}
 	case p.Kind == CYC && er.SKD007 && p.Len == 2 && p.Value>>5 == 1 &&
 		l.pos < len(l.buf) && l.buf[l.pos] == 0xf3:
-		// The second byte is 02 and F3 follows: an OVF, since two CYCs in a row,
-		// neither of them full, are never sent.
+		// The CYC's second byte is 02, and F3 follows: together an OVF. F3 cannot be a CYC
+		// of its own, since two CYCs in a row, neither of them full, are never sent.
 		l.pos++
 		l.block(0)
 		*p = Packet{Kind: OVF, Len: 2, Off: p.Off + 1}

@@ -2,14 +2,15 @@ package pt
 
 import "bytes"
 
-// psbAgain knows again a PSB+ that was read before. Where PSB+ come close together, most say
-// the same but for the IP in their FUP. Each is read twice: as the end of a segment, and
-// as the begin of the next. What a PSB+ says depends on its bytes alone, so nothing hangs on
-// which were read before.
+// psbAgain keeps the PSB+ that were read last, so that one with the same bytes need not be
+// read packet by packet. Where PSB+ come close together, most say the same but for the IP in
+// their FUP. And each is read twice: as the end of a segment, and as the begin of the next.
+// What a PSB+ says depends on its bytes alone. So the answer is the same whichever were read
+// before.
 type psbAgain struct {
-	known [16]psbRead // by psbPlace
-	last  int         // of known: found last
-	fresh clock       // one that knows nothing of the time
+	known [16]psbRead // those that are kept, by psbPlace
+	last  int         // index in known of the one that was found last
+	fresh clock       // a clock that knows nothing of the time
 }
 
 // psbRead is a PSB+ and what it says.
