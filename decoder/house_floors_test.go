@@ -39,7 +39,7 @@ var rooms = map[string]room{
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
-	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/manual": {floor: 1, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// ptdecode record.
 	"cmd/ptdecode/internal/recorder": {floor: 5},

@@ -14,7 +14,8 @@ import (
 func newConfigTopic(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "defaults of flags: a file, and variables", Long: settings.Help}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n", settings.Help)
+		printHelp(a, c)
+		fmt.Fprintln(c.OutOrStdout())
 		if s, err := settings.Read(os.LookupEnv); err != nil {
 			a.ui.fail(err)
 		} else {

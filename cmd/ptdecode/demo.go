@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/demo"
 )
 
@@ -20,7 +21,7 @@ var demoFS embed.FS
 // newDemoCmd is the verb that decodes and explains an embedded recording.
 func newDemoCmd(a *app) *cobra.Command {
 	c := demo.New(&demo.Demo{Files: demoFS, Out: a.out, Run: runQuietly})
-	c.Args = maxArgs(0)
+	c.Args = host.MaxArgs(0)
 	return c
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -22,9 +23,9 @@ such events, so its stream is only the header line.`,
 		Example: `  ptdecode events perf.data > e.jsonl
   ptdecode events perf.data | jq 'select(.type == "text_poke")'
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl
-  ptdecode events perf.data --kallsyms kallsyms     # Arm: samples of breakpoints become changes to the code
+  ptdecode events perf.data --kallsyms kallsyms  # Arm: changes from breakpoints
   ptdecode events --events e.jsonl                  # checks the file`,
-		Args: maxArgs(1),
+		Args: host.MaxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := a.config(args)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/gist"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -98,7 +99,7 @@ func newFlowCmd(a *app) *cobra.Command {
 		Example: `  ptdecode flow perf.data | less
   ptdecode flow perf.data --level insn -F +bytes,+verdict --cpu 0 --sym schedule
   ptdecode flow perf.data --level call --tid 1234 --time 5.5,5.6
-  ptdecode flow perf.data --sym 'vfs_*' --comm 'sh,perf*' --flags call --first 20
+  ptdecode flow perf.data --sym 'vfs_*' --comm 'sh,perf*' --flags call --first 9
   ptdecode flow perf.data --time poke:385±10us --poke 385
   ptdecode flow perf.data --level insn --verdict ambiguous --time 5%-10%
   ptdecode flow perf.data --last 50                 # how did it end?
@@ -106,11 +107,11 @@ func newFlowCmd(a *app) *cobra.Command {
   ptdecode flow perf.data -o tsv -F sym,addr | cut -f1 | sort | uniq -c
   ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash for each CPU
-  ptdecode flow snapshot/ --level element           # the elements of an Arm trace, and what was executed
+  ptdecode flow snapshot/ --level element  # and what was executed
   ptdecode flow snapshot/ --level insn --id 10 --buffer ETB_1
   ptdecode flow snapshot/ --runs --all-buffers
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl`,
-		Args: maxArgs(1),
+		Args: host.MaxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
 	}
 	o.addFlowFlags(c)

@@ -19,7 +19,7 @@ lost. Say what is missing, and what to do about it. Nothing is decoded.
 
 The exit code is 3 where the recording is damaged.`,
 		Example: `  ptdecode info perf.data
-  ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
+  ptdecode info snapshot/             # sources, buffers, cores, what is wrong
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
 	}, a.info)

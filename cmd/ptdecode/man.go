@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
 )
 
@@ -19,7 +20,7 @@ func newDocsCmd(*app) *cobra.Command {
 		Use:    "docs DIR",
 		Short:  "write cli.md, the manual pages and the JSON schemas",
 		Hidden: true,
-		Args:   maxArgs(1),
+		Args:   host.MaxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("docs needs the folder to write to")

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
 )
@@ -52,9 +54,27 @@ func TestHelpTeaches(t *testing.T) {
 		for line := range strings.Lines(c.Example) {
 			checkExample(t, root, c, line)
 		}
-		for flag := range strings.Lines(manual.Flags(c).FlagUsages()) {
-			if len(strings.Fields(flag)) < 3 {
-				t.Errorf("%s: %q says nothing", c.CommandPath(), strings.TrimSpace(flag))
+		manual.Flags(c).VisitAll(func(f *pflag.Flag) {
+			if len(strings.Fields(f.Usage)) < 2 {
+				t.Errorf("%s --%s: %q says nothing", c.CommandPath(), f.Name, f.Usage)
+			}
+		})
+	}
+}
+
+// TestHelpFits would catch a line of help that is wider than 80 columns, and a flag or an example that is
+// too long to be wrapped.
+func TestHelpFits(t *testing.T) {
+	root := theRoot()
+	for _, c := range append(root.Commands(), root) {
+		var out bytes.Buffer
+		a := &app{out: &out, ui: newUI(&out, &out)}
+		if code := a.execute(t.Context(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != 0 || out.Len() == 0 {
+			t.Errorf("%s --help: exit code %d, %d bytes", c.CommandPath(), code, out.Len())
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s --help: %d columns: %s", c.CommandPath(), n, line)
 			}
 		}
 	}
@@ -113,7 +133,7 @@ func TestVerbAlone(t *testing.T) {
 		if err != nil || c == whole {
 			t.Fatalf("verb %d: %q is not its name (%v)", i, v.name, err)
 		}
-		if got, want := root.Commands()[0].UsageString(), c.UsageString(); got != want {
+		if got, want := manual.Usage(root.Commands()[0], 80), manual.Usage(c, 80); got != want {
 			t.Errorf("%s alone is another:\n%s\nnot\n%s", v.name, got, want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 )
 
 // withObjects completes c, a verb that prints lines or, with --output jsonl, JSON
@@ -16,7 +18,7 @@ func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args 
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as -o jsonl")
 	c.Flags().StringVarP(&format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	complete(c, "output", "text", "jsonl")
-	c.Args = maxArgs(1)
+	c.Args = host.MaxArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if format != "text" && format != "jsonl" {
 			return usagef("--output %q: need text or jsonl", format)

@@ -54,7 +54,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 		}
 	}
 	f.StringArrayVar(&o.etm, "etm", nil, "raw ETMv4 or ETE trace `[ID:]FILE`, as a trace unit sent it: no frames, one trace ID (repeatable)")
-	f.StringVar(&o.etmConfig, "etm-config", "", "what the units of --etm are configured as: `REGS`, such as TRCCONFIGR=0x1841,TRCIDR0=0x28000ea1,TRCIDR1=0x4100f403,TRCIDR2=0x488, or an ini file")
+	f.StringVar(&o.etmConfig, "etm-config", "", "what the units of --etm are configured as: `REGS`, values of TRCCONFIGR, TRCIDR0, TRCIDR1 and TRCIDR2, as TRCCONFIGR=0x1841,TRCIDR0=0x28000ea1, or an ini file")
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: an ELF file by its program headers, shifted by ADDR; any other file as raw bytes at ADDR (repeatable)")
 	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")

@@ -26,7 +26,7 @@ sync point, and the exit code is 3. Bytes before the first sync point are a line
 "# N bytes" and no error: a buffer that wrapped around begins anywhere.`,
 		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
   ptdecode packets --pt cpu0.pt --raw | head
-  ptdecode packets snapshot/ --id 10,13 --raw       # of the sources with these trace IDs
+  ptdecode packets snapshot/ --id 10,13 --raw   # sources with these trace IDs
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
 	}, func(c *cobra.Command, asJSON bool, args []string) error { return a.packets(c, &o, asJSON, args) })
 	f := c.Flags()

@@ -67,13 +67,13 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow --kind jump-label --comm 'perf*'
-  ptdecode pokes perf.data --traced                 # only where the trace came by
-  ptdecode pokes perf.data --poke 385               # all that is known of one change
+  ptdecode pokes perf.data --traced             # only where the trace came by
+  ptdecode pokes perf.data --poke 385           # all that is known of one
   ptdecode pokes perf.data --poke 380-385 -o jsonl | jq '{index, comm, path}'
   ptdecode pokes perf.data --traps
   ptdecode pokes perf.data --learned -o jsonl >learned.jsonl
-  ptdecode pokes snapshot/ --events e.jsonl         # changes that perf recorded beside a snapshot
-  ptdecode pokes perf.data --kallsyms kallsyms      # Arm: samples of breakpoints, see docs/recording.md`,
+  ptdecode pokes snapshot/ --events e.jsonl     # changes recorded beside it
+  ptdecode pokes perf.data --kallsyms kallsyms  # Arm: changes from breakpoints`,
 	}, func(c *cobra.Command, asJSON bool, args []string) error {
 		o.asJSON = asJSON
 		return a.pokes(c, &o, args)

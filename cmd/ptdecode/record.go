@@ -31,10 +31,10 @@ passed on to perf, which takes a snapshot with -S. The exit code of CMD is ignor
 
 Exit codes: 0 recorded; 1 nothing recorded; 2 wrong usage; 3 the recording lacks
 something; 130 interrupted while the code was copied.`,
-		Example: `  ptdecode record -a -- sleep 1                     # the machine's trace unit, in the kernel
+		Example: `  ptdecode record -a -- sleep 1            # the machine's unit, in the kernel
   ptdecode record -a -e intel_pt/cyc/k -o boot.pt -- make test
-  ptdecode record -a -e dummy -- sleep 10           # no trace: the kernel's changes alone
-  ptdecode record -a -S -e cs_etm//k                # snapshots: kill -USR2, then Ctrl-C
+  ptdecode record -a -e dummy -- sleep 10  # no trace: the kernel's changes
+  ptdecode record -a -S -e cs_etm//k       # snapshots: kill -USR2, then Ctrl-C
   ptdecode record --dry-run -a -- sleep 1           # print what would be run`,
 		DisableFlagParsing: true,
 	}

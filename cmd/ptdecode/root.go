@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/profile"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
@@ -57,7 +56,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
   ptdecode info perf.data
   ptdecode flow perf.data | less
   ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest
-  ptdecode info snapshot/                           # a directory with a snapshot.ini
+  ptdecode info snapshot/                    # a directory with a snapshot.ini
   ptdecode flow snapshot/ --level element`,
 		Version:       version.Text(linked),
 		SilenceErrors: true,
@@ -77,15 +76,12 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 		return usagef("%s%s", plain(err), likeFlag(c, err))
 	})
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a, c) })
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
 	a.addScreenFlags(root)
 	for _, v := range needed(args) {
-		c := v.make(a)
-		if fits := c.Args; fits != nil {
-			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args), args) }
-		}
-		root.AddCommand(c)
+		root.AddCommand(v.make(a))
 	}
 	a.completeFilters(root)
 	return root
@@ -105,7 +101,7 @@ func needed(args []string) []verb {
 // listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: maxArgs(1),
+		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: host.MaxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
@@ -196,29 +192,6 @@ func noVerb(c *cobra.Command, args []string) error {
 		return usagef("no verb %q; is it %s", args[0], strings.Join(near, " or "))
 	}
 	return usagef("no verb %q", args[0])
-}
-
-// asUsage makes wrong usage of what says that arguments are too many or too few.
-func asUsage(err error, args []string) error {
-	var call *usageError
-	if err == nil || errors.As(err, &call) {
-		return err
-	}
-	most := 0
-	if n, _ := fmt.Sscanf(err.Error(), "accepts at most %d arg", &most); n == 1 && len(args) > most { // cobra.MaximumNArgs
-		return maxArgs(most)(nil, args)
-	}
-	return usagef("%s", err)
-}
-
-// maxArgs refuses more than n arguments.
-func maxArgs(n int) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return usagef("argument %q is one too many: takes %d", args[n], n)
-		}
-		return nil
-	}
 }
 
 // execute runs the command with args and returns the exit code.

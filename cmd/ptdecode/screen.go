@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
 )
 
 // screen is how the output looks where it is read on a terminal.
@@ -41,7 +42,7 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 		if a.screen.width < 0 {
 			return usagef("--width %d: need 0 or more", a.screen.width)
 		}
-		a.page(c)
+		a.page(c, c.Name())
 		return nil
 	}
 }
@@ -55,16 +56,29 @@ func (a *app) lines(asJSON bool, indent int) io.Writer {
 	return terminal.Wrapped(a.out, a.screen.width, indent)
 }
 
-// page has the output of c appear on a terminal as the flags and the environment say.
-func (a *app) page(c *cobra.Command) {
+// printHelp prints the help of c.
+func printHelp(a *app, c *cobra.Command) {
+	if a.screen.pager == nil {
+		_ = defaults(c) // a file that is wrong keeps nobody from help
+		a.page(c, "help")
+	}
+	width := manual.Columns
+	if n := terminal.Width(a.out); n > 0 {
+		width = min(width, n)
+	}
+	_ = manual.Help(c.OutOrStdout(), c, width) // Kept has the error
+}
+
+// page has the output of c, a verb of that name, appear on a terminal as the flags and the environment say.
+func (a *app) page(c *cobra.Command, name string) {
 	s, isTerminal := &a.screen, terminal.Is(a.out)
 	s.is = isTerminal
-	a.ui.draw = draws(c.Name(), isTerminal, terminal.Is(a.ui.tty))
+	a.ui.draw = draws(name, isTerminal, terminal.Is(a.ui.tty))
 	if s.width == 0 && !c.Flags().Changed("width") {
 		s.width = terminal.Width(a.out)
 	}
 	s.colour = terminal.Colour(s.when, isTerminal, os.Getenv)
-	if !isTerminal || s.noPager || slices.Contains(unpaged, c.Name()) {
+	if !isTerminal || s.noPager || slices.Contains(unpaged, name) {
 		return
 	}
 	command := terminal.PagerCommand(os.Getenv, os.LookupEnv)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -42,7 +43,7 @@ code: x86-64, AArch64, or ARM (a 32-bit file).`,
   ptdecode text perf.data --diff poke:385-1us poke:385
   ptdecode text perf.data --at end --write-kcore kcore.end
   ptdecode text snapshot/ --at start --range c0044700-c0044720 --isa t32`,
-		Args: maxArgs(2),
+		Args: host.MaxArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.text(&o, args) },
 	}
 	f := c.Flags()

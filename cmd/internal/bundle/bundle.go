@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/bundle"
@@ -56,7 +57,7 @@ functions. Samples that ptdecode does not read are left out, as they may hold an
   ptdecode bundle snapshot/ --events e.jsonl -o arm.tar.zst
   ptdecode flow bug.tar.zst
   tar -xOf bug.tar.zst info.txt                     # what it holds`,
-		Args: cobra.MaximumNArgs(1),
+		Args: host.MaxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}

@@ -83,9 +83,9 @@ the command that shows what ran in it.`,
   ptdecode calls perf.data vfs_read                 # with a histogram
   ptdecode calls perf.data vfs_read --slowest 5
   ptdecode calls perf.data --sort self --by comm
-  ptdecode calls perf.data vfs_read --split-at 385  # before and after change 385, as pokes counts
-  ptdecode calls perf.data -o jsonl | jq 'select(.count > 100) | {sym, count, p99_ns}'`,
-		Args: cobra.MaximumNArgs(2),
+  ptdecode calls perf.data vfs_read --split-at 385  # before and after poke 385
+  ptdecode calls perf.data -o jsonl | jq 'select(.count > 100) | .sym, .p99_ns'`,
+		Args: host.MaxArgs(2),
 	}
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -19,7 +20,7 @@ func New() *cobra.Command {
   ptdecode completion zsh > "${fpath[1]}/_ptdecode"
   ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      cobra.MaximumNArgs(1),
+		Args:      host.MaxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			shell := ""
 			if len(args) > 0 {

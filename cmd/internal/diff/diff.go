@@ -44,7 +44,7 @@ func New(h *Host) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&x.threshold, "threshold", "20", "by how many percent counts and times may differ: `PCT`")
 	f.StringVar(&o.cpus, "cpu", "", "only what these CPUs ran: `0,2-3`; of a snapshot by the numbers of its cores")
-	f.StringSliceVar(&o.comms, "comm", nil, "only what threads of these names ran: `\"sh,perf*\"`")
+	f.StringSliceVar(&o.comms, "comm", nil, "only what threads of these names ran: `NAME,...`, or globs as \"sh,perf*\"")
 	f.BoolVar(&o.interrupts, "interrupts", false, "also what ran inside of interrupts and exceptions")
 	f.BoolVar(&o.times, "times", false, "also compare how long functions ran themselves")
 	f.StringVar(&x.expect, "expect", "", "differences that are right, as diff prints them: `FILE`")
@@ -95,7 +95,8 @@ Exit codes: 0 alike, 4 different, 3 alike as far as the trace goes: there are ga
   ptdecode diff old.tar.zst new.tar.zst --comm nginx --threshold 50
   ptdecode diff a.data b.data --cpu 0-3
   ptdecode diff a.data b.data -o jsonl | jq 'select(.change == "added")'
-  ptdecode diff a.data b.data >known.txt; ptdecode diff a.data c.data --expect known.txt`,
+  ptdecode diff a.data b.data >known.txt
+  ptdecode diff a.data c.data --expect known.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage("need two recordings, A and B: have %d", len(args))

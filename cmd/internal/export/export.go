@@ -37,10 +37,10 @@ Formats:
 
 Ambiguous instructions are left out, and counted on standard error; --with-ambiguous
 includes them. The filters are those of flow. The exit code is 3 if there are gaps.`,
-		Example: `  ptdecode export perf.data -o pprof:perf.pb.gz && go tool pprof -http : perf.pb.gz
+		Example: `  ptdecode export perf.data -o pprof:p.pb.gz && go tool pprof -http : p.pb.gz
   ptdecode export perf.data -o autofdo:kernel.txt -o pcs:pcs.txt
   ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,
-		Args: cobra.MaximumNArgs(1),
+		Args: host.MaxArgs(1),
 	}
 	c.Flags().StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	check := j.flags(c)

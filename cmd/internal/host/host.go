@@ -46,6 +46,16 @@ type Host struct {
 	Say, Hint func(format string, args ...any)
 }
 
+// MaxArgs refuses more than n arguments.
+func MaxArgs(n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return &decoder.CallError{What: fmt.Sprintf("argument %q is one too many: takes %d", args[n], n)}
+		}
+		return nil
+	}
+}
+
 // Columns returns how many columns lines shall fit, 0 for any.
 func (h *Host) Columns() int {
 	if h.Width == nil {

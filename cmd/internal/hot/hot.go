@@ -38,11 +38,11 @@ among the instructions between them. The closer the timestamps, the better it is
 The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
 		Example: `  ptdecode hot perf.data
   ptdecode hot perf.data --by edge --sym schedule
-  ptdecode hot perf.data --by cpu --sym 'vfs_*'     # functions, on each CPU apart
+  ptdecode hot perf.data --by cpu --sym 'vfs_*'  # functions, on each CPU apart
   ptdecode hot perf.data --sort time --cpu 1 --time 5.5,5.6
-  ptdecode hot perf.data --annotate __schedule      # which instructions, and which versions of them
+  ptdecode hot perf.data --annotate __schedule   # instructions and versions
   ptdecode hot perf.data -o jsonl | jq -r 'select(.executions > 1000) | .sym'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: host.MaxArgs(1),
 	}
 	o.addFlags(c)
 	filters, share := h.Filters(c), h.Share(c)

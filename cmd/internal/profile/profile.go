@@ -36,7 +36,7 @@ those of flow. The server runs until you interrupt it.`,
 		Example: `  ptdecode profile perf.data
   ptdecode profile perf.data --http 127.0.0.1:8080 --no-open
   ptdecode profile perf.data --tid 118 --time 5.5,5.6`,
-		Args: cobra.MaximumNArgs(1),
+		Args: host.MaxArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&addr, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")

@@ -45,8 +45,8 @@ must be complete. If a part is missing or cut short, merge names it and writes n
 		Example: `  ptdecode flow perf.data --shard 1/2 --shard-dir parts
   ptdecode flow perf.data --shard 2/2 --shard-dir parts
   ptdecode merge parts > flow.txt
-  ptdecode merge parts -o flow.txt                  # flow.txt appears when it is whole
-  ptdecode export perf.data -o autofdo:kernel.txt --shard 1/1 --shard-dir profile
+  ptdecode merge parts -o flow.txt    # flow.txt appears when it is whole
+  ptdecode export perf.data -o autofdo:k.txt --shard 1/1 --shard-dir profile
   ptdecode merge profile                            # writes kernel.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -56,7 +56,7 @@ The exit code is 0, even if there are gaps: they are shown in place.`,
   ptdecode step perf.data --poke 385
   ptdecode step perf.data --time poke:385-1us
   printf '10 n\nk\n' | ptdecode step perf.data --cpu 0 -o jsonl`,
-		Args: cobra.MaximumNArgs(1),
+		Args: host.MaxArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&x.time, "time", "", "begin at this `TIME`, as flow prints it; also +5ms, 10%, poke:385-1us")

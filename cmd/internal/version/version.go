@@ -20,7 +20,7 @@ func New(linked string) *cobra.Command {
 		Long: `Print the version, the Go release and the platform of this build, as --version
 does. Where the build recorded its commit, a second line names that and its time.`,
 		Example: `  ptdecode version
-  ptdecode version --modules                        # and the modules it was built from`,
+  ptdecode version --modules               # and the modules it was built from`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &decoder.CallError{What: fmt.Sprintf("argument %q is one too many: takes 0", args[0])}

@@ -68,12 +68,13 @@ The server runs until you interrupt it. --export writes one file instead, with
 everything about a short time, for a bug report. It needs no server and no network.
 --svg draws one change.`,
 		Example: `  ptdecode view perf.data
-  ptdecode view perf.data --no-open                  # print the URL, open no browser
+  ptdecode view perf.data --no-open             # print the URL, open no browser
   ptdecode view snapshot/ --http 127.0.0.1:8080
   ptdecode view perf.data --export page.html --poke 385
   ptdecode view perf.data --svg poke.svg --poke 385
-  ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
-		Args: cobra.MaximumNArgs(1),
+  ssh -L 8080:127.0.0.1:8080 host \
+    ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
+		Args: host.MaxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.poke < 0 && c.Flags().Changed("poke") {
 				return &decoder.CallError{What: fmt.Sprintf("--poke %d: changes count from 0", o.poke)}

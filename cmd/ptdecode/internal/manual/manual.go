@@ -1,5 +1,5 @@
-// Package manual makes the documents that follow from the verbs' help: docs/cli.md and
-// the manual pages.
+// Package manual prints the verbs' help, and makes the documents that follow from it: docs/cli.md
+// and the manual pages.
 package manual
 
 import (
@@ -72,14 +72,14 @@ func cliPage(root *cobra.Command) []byte {
 	for _, c := range Verbs(root) {
 		fmt.Fprintf(&b, "| [%s](#ptdecode-%s) | %s |\n", c.Name(), c.Name(), c.Short)
 	}
-	b.WriteString("\n## Flags of all verbs\n\nThey say what to read and how.\n\n```\n" + root.PersistentFlags().FlagUsages() + "```\n")
+	b.WriteString("\n## Flags of all verbs\n\nThey say what to read and how.\n\n```\n" + FlagUsages(root.PersistentFlags(), Columns) + "```\n")
 	for _, c := range Verbs(root) {
 		fmt.Fprintf(&b, "\n## ptdecode %s\n\n```\n%s\n```\n\n%s\n", c.Name(), synopsis(c), mdText(long(c)))
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```\n%s\n```\n", outdent(c.Example))
 		}
 		if f := Flags(c); f.HasAvailableFlags() {
-			fmt.Fprintf(&b, "\n```\n%s```\n", f.FlagUsages())
+			fmt.Fprintf(&b, "\n```\n%s```\n", FlagUsages(f, Columns))
 		}
 	}
 	for _, c := range topics(root) {
@@ -174,7 +174,7 @@ func roffFlags(b *bytes.Buffer, flags *pflag.FlagSet) {
 		if arg != "" {
 			fmt.Fprintf(b, " \\fI%s\\fR", roff(arg))
 		}
-		fmt.Fprintf(b, "\n%s\n", roff(usage))
+		fmt.Fprintf(b, "\n%s\n", roff(usage+defaultOf(f)))
 	})
 }
 
