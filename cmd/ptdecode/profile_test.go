@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -85,5 +86,34 @@ func TestProfileOfNothing(t *testing.T) {
 	must(t)(err)
 	if want := "nothing of the flow passes --sym handle_event"; !strings.Contains(errs.String(), want) {
 		t.Errorf("said %q, without %q", errs.String(), want)
+	}
+}
+
+// TestProfileLacks would catch a profile that keeps to itself what is not in it: gaps, which other verbs have an
+// exit code for, and instructions that are ambiguous.
+func TestProfileLacks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no process can be interrupted on Windows")
+	}
+	dir := filepath.Join(t.TempDir(), "parts")
+	if code := run([]string{"demo", "--keep", dir}, nil, io.Discard, io.Discard); code != exitWhole {
+		t.Fatalf("exit code %d", code)
+	}
+	var errs strings.Builder
+	c := exec.Command(process, "profile", "--pt", "0:"+filepath.Join(dir, "cpu0.pt"), "--events", filepath.Join(dir, "events.jsonl"), "--no-open")
+	c.Stderr = &errs
+	stdout, err := c.StdoutPipe()
+	must(t)(err)
+	must(t)(c.Start())
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	_, err = bufio.NewReader(stdout).ReadString('\n')
+	must(t)(err)
+	must(t)(c.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitGaps {
+		t.Errorf("interrupted: %v, want the exit code %d", err, exitGaps)
+	}
+	if !strings.Contains(errs.String(), " gap") {
+		t.Errorf("said %q, and nothing of gaps", errs.String())
 	}
 }

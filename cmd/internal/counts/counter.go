@@ -50,7 +50,8 @@ type Counter struct {
 	filter  *rows.Maker // nil: everything counts
 	streams []following
 	tables  map[Group]*Table
-	walked  int // of the batch at hand: what of Batch.Walked comes begins there
+	passed  []decoder.BatchRange // of the batch at hand, of Options.Bare: what the filter lets pass
+	walked  int                  // of the batch at hand: what of Batch.Walked comes begins there
 }
 
 // following is what a Counter has in hand of one stream.
@@ -279,6 +280,9 @@ func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
 // bare counts b for Options.Bare.
 func (c *Counter) bare(b *decoder.Batch) {
 	all, doubt, list := uint64(0), uint64(0), b.Ranges
+	if c.filter != nil {
+		list = c.passing(b)
+	}
 	for ; len(list) >= 4; list = list[4:] { // four by four they take half of the time
 		q := list[:4:4]
 		all += uint64(q[0].N) + uint64(q[1].N) + uint64(q[2].N) + uint64(q[3].N)
@@ -297,6 +301,17 @@ func (c *Counter) bare(b *decoder.Batch) {
 			c.gap(&b.Notes[i])
 		}
 	}
+}
+
+// passing returns the ranges of b that the filter lets pass.
+func (c *Counter) passing(b *decoder.Batch) []decoder.BatchRange {
+	c.passed = c.passed[:0]
+	for i := range b.Ranges {
+		if r := &b.Ranges[i]; c.filter.Passes(b, r) {
+			c.passed = append(c.passed, *r)
+		}
+	}
+	return c.passed
 }
 
 // inDoubt returns how many instructions of list are ambiguous.

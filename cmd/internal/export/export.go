@@ -225,6 +225,11 @@ func (j *job) run(ctx context.Context, targets []target) error {
 			return err
 		}
 	}
+	return j.lacking()
+}
+
+// lacking says what is left out of what was written, and makes the exit code of it.
+func (j *job) lacking() error {
 	n := &j.counter.Instructions
 	switch {
 	case n.N+n.Ambiguous == 0:

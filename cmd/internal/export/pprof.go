@@ -289,15 +289,16 @@ func (b *pprofBuilder) mapping(x *object) *profile.Mapping {
 
 // Profile returns a profile of what f lets through of the flow of s, for pages. It is that of
 // the format pprof, but with a sample for each function of a stack, at its first instruction.
-// With one for each instruction pages of pprof have many megabytes.
-func Profile(ctx context.Context, h *host.Host, s *decoder.Session, f *host.Filter, ambiguous bool) (*profile.Profile, error) {
-	k := newStacked(&job{host: h, session: s, filter: f, ambiguous: ambiguous})
-	q := f.Query
-	q.Merged = true
-	if err := h.Deliver(ctx, s, q, k); err != nil {
-		return nil, err
+// With one for each instruction pages of pprof have many megabytes. left says what is left out
+// of it, and is the error that the verb ends with then.
+func Profile(ctx context.Context, h *host.Host, s *decoder.Session, f *host.Filter, ambiguous bool) (p *profile.Profile, left error, err error) {
+	j := &job{host: h, session: s, filter: f, ambiguous: ambiguous, counter: counts.New(s, f, counts.Options{Bare: true, Since: f.Query.From})}
+	k := newStacked(j)
+	all := &fanOut{counter: j.counter, sinks: []host.Sink{k}}
+	if err := all.end(h.Deliver(ctx, s, j.query([]target{{format: formatNamed("pprof")}}), all)); err != nil {
+		return nil, nil, err
 	}
 	b := newPprofBuilder(k)
 	b.whole = true
-	return b.profile(), nil
+	return b.profile(), j.lacking(), nil
 }

@@ -9,9 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
+	"github.com/spf13/cobra"
+
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -88,3 +92,46 @@ func (s treeSink) Close() error {
 }
 
 var _ host.Sink = treeSink{}
+
+// TestProfileWindow would catch pages of a window whose stacks do not have the calls that were
+// open when it began, as the format pprof has them.
+func TestProfileWindow(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	const from, until = 4_420_000_000, 4_420_050_000
+	h := testHost(c, io.Discard)
+	pb := filepath.Join(t.TempDir(), "pb")
+	var of *host.Filter
+	all := h.Filters(nil)
+	h.Filters = func(*cobra.Command) func(*decoder.Session) (*host.Filter, error) {
+		return func(s *decoder.Session) (f *host.Filter, err error) {
+			of, err = all(s)
+			of.Query, of.Options = decoder.Query{From: from, Until: until}, rows.Options{From: from, Until: until}
+			return of, err
+		}
+	}
+	runVerb(t, New(h), "-o", "pprof:"+pb)
+	s, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p, _, err := Profile(t.Context(), h, s, of, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(p *profile.Profile) map[string]int64 {
+		m := map[string]int64{}
+		for _, s := range p.Sample {
+			names := s.Label["comm"]
+			for _, l := range s.Location {
+				names = append(names, l.Line[0].Function.Name)
+			}
+			m[strings.Join(names, ";")] += s.Value[0]
+		}
+		return m
+	}
+	got, want := count(p), count(parsed(t, pb))
+	if len(want) < 10 || !maps.Equal(got, want) {
+		t.Errorf("%d stacks, want the %d of pprof:\n%v\n%v", len(got), len(want), got, want)
+	}
+}

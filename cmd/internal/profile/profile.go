@@ -32,7 +32,8 @@ Its URL is the first line of the output. It has a token: without it the server r
 requests. No other machine can connect. The page Graph needs Graphviz.
 
 Ambiguous instructions are left out; --with-ambiguous includes them. The filters are
-those of flow. The server runs until you interrupt it.`,
+those of flow. The server runs until you interrupt it. The exit code is then 3 if
+there are gaps.`,
 		Example: `  ptdecode profile perf.data
   ptdecode profile perf.data --http 127.0.0.1:8080 --no-open
   ptdecode profile perf.data --tid 118 --time 5.5,5.6`,
@@ -49,14 +50,14 @@ those of flow. The server runs until you interrupt it.`,
 			return err
 		}
 		defer s.Close()
-		p, err := export.Profile(c.Context(), h, s, f, ambiguous)
+		p, left, err := export.Profile(c.Context(), h, s, f, ambiguous)
 		if err != nil {
 			return err
 		}
-		if len(p.Sample) == 0 {
-			h.Nothing(s, f, "nothing of the flow")
+		if err := pages(p, func(pages http.Handler) error { return view.Show(c.Context(), c.OutOrStdout(), addr, !noOpen, pages) }, h.Say); err != nil {
+			return err
 		}
-		return pages(p, func(pages http.Handler) error { return view.Show(c.Context(), c.OutOrStdout(), addr, !noOpen, pages) }, h.Say)
+		return left
 	}
 	return c
 }
