@@ -14,8 +14,9 @@ type cursor struct {
 	used int    // outcomes and targets that step used; only differences count
 }
 
-// pos orders threads by the outcomes and events they have used: threads with
-// equal pos have used the same ones.
+// pos orders threads by the outcomes and events they have used: threads with equal pos have
+// used the same ones. The outcomes in hand, 64 at most, are of the event before q. So each
+// one used brings pos nearer to the place of q.
 func (c *cursor) pos() int { return c.q<<7 - c.n }
 
 // use counts the event at q as used.

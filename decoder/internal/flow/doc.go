@@ -7,15 +7,23 @@
 // (a static Block as executed, with the Verdict on how its text was settled)
 // and Notes (gaps, transfers, payloads), in order, to a Sink.
 //
+// It does not read packets, and does not know which thread or function runs: packages
+// pt and coresight do the one, package decoder the other.
+//
 // The walker goes in two ways. The fast one (fast_conditional.go,
 // fast_waypoints.go) follows successor pointers from block to block while the
-// code is the same for every epoch that the clock allows. Where it was before, it
-// need not even read events: it knows the bytes again (phrases.go). For who only counts
-// it need not give the ranges either (tally.go). The careful one, the
-// executor, goes one decision at a time. When a poke's moment lies inside what the
-// clock allows, it follows every cut that the trace leaves open (search.go). The
-// cuts are threads in step over one queue of events, until the packets have refuted
-// all but one.
+// code is the same for every epoch that the clock allows. Where it has followed the same
+// bytes of trace before, it knows them again and need not even read events (phrases.go). A
+// sink that only counts need not be given the ranges either (tally.go). The careful one,
+// the executor, goes one decision at a time. A cut is the place in the flow where a poke
+// took effect. When the poke's moment lies inside what the clock allows, the executor
+// follows every cut that the trace leaves open (search.go). The cuts are threads in step
+// over one queue of events, until the packets have refuted all but one.
+//
+// Start reading in range.go, for what comes out and what goes in, and walker.go. Then come
+// execute.go, which is one step of the careful way, with lead.go and judge.go, which it
+// asks, and search.go. What is handed out when is in unconfirmed.go and doubt.go. The fast
+// ways only do the same sooner, and are best read last.
 //
 // Where an instruction of each class leads, and what the trace says of that, is
 // written once (lead.go), and all who follow a flow read it off the block.

@@ -19,7 +19,15 @@ func fail(r event.Reason) status      { return dead + status(r) }
 func (s status) reason() event.Reason { return event.Reason(s - dead) }
 
 // step takes t on until pos moves. It is exact and slow: one block at a time,
-// cut at every address that an event states and at every contested site.
+// cut at every address that an event states and at every contested site. In each round:
+//
+//  1. Where the flow's address is not known, the event only may state one (enter).
+//  2. With no outcome in hand, the next event may need no walk, or state an address that
+//     the flow must reach (meet).
+//  3. The code at t.ip becomes a block: of the version that was chosen at a split, of the
+//     only one that there is, or the thread is forked (contested).
+//  4. A block that holds the address of the event ends there. Any other is executed whole,
+//     if the trace does not contradict it, and leads on (take).
 func (x *executor) step(t *thread) status {
 	t.sees()
 	for {
@@ -128,7 +136,7 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 			here.From = t.ip
 			return 0, false, x.arrive(t, &here), true
 		}
-		if x.cfg.Rules.SilentBranches && stop < t.ip {
+		if x.cfg.Rules.SilentBranches && stop < t.ip { // nothing ran: see isa.Rules
 			if e.Flags&event.FlagBreak != 0 && x.window.several() {
 				return 0, false, fail(event.Mismatch), true // no breakpoint of this flow's
 			}
@@ -367,7 +375,9 @@ func (x *executor) transfer(t *thread, e *event.Event) (ok bool) {
 	return ok
 }
 
-// take executes b and goes where it leads. done means that step is over.
+// take executes b and goes where it leads. e is the next event, and done means that step is
+// over. The order matters: what ends a block early comes first. Then the outcomes that b
+// needs are taken in hand, and the judge looks at b before anything of it is emitted.
 func (x *executor) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
 	l := b.lead
 	switch {

@@ -17,7 +17,8 @@ type judge struct {
 }
 
 // contradicts reports whether b's last instruction cannot be executed by t: the
-// outcomes in hand, or e, the next event, say something else.
+// outcomes in hand, or e, the next event, say something else. What the trace must say for an
+// instruction follows from its lead, and so from the protocol's isa.Rules.
 func (j *judge) contradicts(t *thread, b *Block, e *event.Event) bool {
 	if t.n == 0 && e.Kind == event.Reach {
 		return j.strays(b, e)

@@ -46,7 +46,7 @@ const leaving = isa.ClassSet(1<<isa.JumpInd | 1<<isa.CallInd | 1<<isa.Return | 1
 //
 // Which classes spend an outcome is isa.Rules.Waypoints. In Intel PT those are the
 // conditional branches alone, in ETMv3 all instructions. In ETMv4 and ETE they are
-// every branch and ISB (DDI0487, D4.4 "Instruction and exception classification").
+// every branch and ISB (DDI0487, "Instruction and exception classification").
 func leadOf(r *isa.Rules, c isa.Class, f isa.Flags, m isa.Mode, stop event.Reason) (l lead) {
 	if r.Waypoints.Has(c) {
 		l |= spends
@@ -62,7 +62,7 @@ func leadOf(r *isa.Rules, c isa.Class, f isa.Flags, m isa.Mode, stop event.Reaso
 		l |= syncs
 	}
 	switch {
-	case l&spends == 0 && r.Raises.Has(c):
+	case l&spends == 0 && r.Raises.Has(c): // SVC: its exception returns behind it
 		return l | toRaised
 	case c == isa.Jump, c == isa.Cond && l&spends != 0:
 		return l | toTarget

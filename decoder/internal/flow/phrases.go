@@ -8,28 +8,29 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytewise is a Filler whose bytes a walk can know again.
+// Bytewise is a Filler that also gives its bytes, so that a walk can know those again which
+// it has followed before. last is what addresses in bytes are compressed against: in Intel
+// PT, the last IP.
 type Bytewise interface {
 	Filler
 
-	// Ahead returns the bytes from the next event on. The next n of them may be used.
-	// off is their offset in the stream, at is when all that they tell of happened, and
-	// last is what addresses in them are relative to. ok is false where more than these
-	// bytes says what comes next, or when.
+	// Ahead returns the bytes buf from the next event on, of which the first n may be used.
+	// off is where buf begins in the stream, bytes. at bounds when all that the n bytes
+	// tell of happened. ok is false where these bytes alone do not say what comes next, or
+	// when.
 	Ahead() (buf []byte, n int, off int64, at event.Time, last uint64, ok bool)
 
-	// Tell decodes the events of flow in buf, as far as buf alone says what they are.
-	// Their offsets count from buf's start; they have no time. Behind event i the next
-	// begins at after[i], and addresses are relative to lasts[i]. Of last only the bits
-	// in mask count.
+	// Tell decodes the events of flow in buf, as far as buf alone says what they are, and
+	// returns how many. Their offsets count from buf's start; they have no time. Behind
+	// event i the next begins at after[i], and lasts[i] takes the place of last. The events
+	// depend only on those bits of last that are in mask.
 	Tell(q []event.Event, after []int, lasts []uint64, buf []byte, last uint64) (n int, mask uint64)
 
-	// Use passes over the next n bytes: whole events, behind which addresses are relative
-	// to last.
+	// Use passes over the next n bytes: whole events, behind which last is this one.
 	Use(n int, last uint64)
 
-	// Some is Fill, but stops where Ahead is ok. It gives one event at least; more is
-	// false at the segment's end.
+	// Some is Fill, but stops early where Ahead would be ok. It gives one event at least;
+	// more is false at the segment's end.
 	Some(q []event.Event) (n int, more bool)
 }
 

@@ -28,11 +28,12 @@ type thread struct {
 	came   interrupted
 	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
-	early  int    // targets ahead within which it matters that one came too early; 0: none did
-	left   int    // targets at which outcomes were left, where that was no guess
-	vain   int    // events passed while that was a guess, about
-	seen   int    // up to which event vain is counted: of the target before, or from before the guess began
-	strays bool   // it may have other outcomes in hand than it should (odd.go)
+	// What odd.go knows, which finds out that the flow may have gone astray.
+	early  int  // targets ahead within which it matters that one came too early; 0: none did
+	left   int  // targets at which outcomes were left, where that was no guess
+	vain   int  // events passed while that was a guess, about
+	seen   int  // up to which event vain is counted: of the target before, or from before the guess began
+	strays bool // it may have other outcomes in hand than it should
 
 	trial            // only while a window is open
 	first     *Block // the version chosen for the instruction at ip, to be executed next

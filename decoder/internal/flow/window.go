@@ -26,20 +26,20 @@ type window struct {
 	bounds
 }
 
-// bounds is how far the window has come to its bounds.
+// bounds is how far the window has come to its bounds. Events are given by their index.
 type bounds struct {
 	from   int  // the event at which what is held begins
-	seams  int  // laid so far
-	laid   bool // the newest seam waits for its bound
-	passed bool // all threads are behind it
-	steps  int  // of all threads
-	pos    int  // from which on a thread is behind it
-	event  int  // at which it lies
-	charge int  // work of the aligner that was looked at
-	work   int  // of merges, less what the events since have paid for
-	paid   int  // the event up to which they have
+	seams  int  // seams laid so far
+	laid   bool // the newest seam was laid, and the window has not come to its bound since
+	passed bool // all threads are behind that seam
+	pos    int  // a thread is behind that seam from this cursor.pos on
+	event  int  // that seam lies at this event
+	steps  int  // steps of all threads
+	charge int  // work of the aligner that was taken into work
+	work   int  // work of merges, less what the events since have paid for
+	paid   int  // events have paid up to this one
 	began  int  // work of the aligner when the segment began
-	looks  int  // for meetings
+	looks  int  // looks for meetings (meeting.go)
 }
 
 // eventWork is what each event pays of Config.MaxWork, in steps.

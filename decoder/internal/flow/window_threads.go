@@ -66,7 +66,8 @@ func (w *window) grow(t *thread) {
 }
 
 // outlives reports whether t, which could not be followed for that reason, goes on
-// from the next event that states an address: nothing has refuted it.
+// from the next event that states an address: nothing has refuted it. It becomes the
+// unlikeliest: its penalty grows by 2^40 ns, which is longer than cuts lie apart.
 func (w *window) outlives(t *thread, why event.Reason) bool {
 	if why == event.NoText || why == event.NoCall || why == event.UndecidableFlow || t.doubt || w.atTrouble(t) {
 		if t.loses(t.pos(), t.used, why == event.NoText) {
