@@ -153,8 +153,8 @@ func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
 // Floor returns the epoch up to which every poke is in effect on a CPU that has executed
 // poke i's new code, or its trap where Text.TrapProves. A batch of pokes begins only when
 // the syncs of the one before are complete, which is what this rests on. So it leaves out
-// pokes of i's own batch, and reaches no further than the first poke that has no sync
-// (atomic, unsafe) and may still be under way.
+// pokes of i's own batch. It reaches no further than the first poke that may still be under
+// way and has no sync (atomic, unsafe), or no record.
 func (j *Journal) Floor(i int) event.Epoch { return j.floor[i] }
 
 // Epochs returns the epochs that a CPU can be in at some moment of t. Every poke
@@ -243,7 +243,7 @@ func (j *Journal) order(first []int) {
 		// Executing what i brought means that Begin has passed, and no more.
 		lo, _ := j.Epochs(event.Time{Lo: p.Begin, Hi: p.Begin})
 		j.floor[i] = min(lo, event.Epoch(i))
-		if j.rules.scheme(p.Scheme).order == orderLoose {
+		if p.Learned || j.rules.scheme(p.Scheme).order == orderLoose {
 			loose.add(i, p.End)
 		}
 	}
@@ -292,8 +292,8 @@ func (j *Journal) surely(n int, time uint64) int {
 	return min(n, sort.Search(len(j.pokes), func(k int) bool { return j.pokes[k].Time+2*j.slack >= time }))
 }
 
-// looseEnds is the pokes without a sync in journal order, with the latest End
-// among them and those before, ns.
+// looseEnds is the pokes without a sync or a record, in journal order, with the latest End among them
+// and those before, ns.
 type looseEnds struct {
 	index []int
 	ended []uint64

@@ -9,8 +9,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestFloor would catch order that the kernel does not give: between pokes of
-// one batch, behind an atomic write under way; and order that is not used.
+// TestFloor would catch order that is not used, and order that the kernel does not give: between pokes
+// of one batch, behind an atomic write under way, behind a change that nothing dates.
 func TestFloor(t *testing.T) {
 	bp := func(time, addr uint64) Poke { return RecordedPoke(time, 0, addr, nop5, call5) }
 	slot := func(time, addr uint64) Poke { return RecordedPoke(time, 1, addr, nil, call5) }
@@ -37,6 +37,8 @@ func TestFloor(t *testing.T) {
 			[]event.Epoch{0, 1, 2}, []int{0, 1, 2}},
 		{"atomic under way", []Poke{bp(1000, 0x30), atomic(1100, 0x5000, 1250), bp(1200, 0x20), bp(1300, 0x10)},
 			[]event.Epoch{0, 1, 1, 3}, []int{0, 1, 2, 3}},
+		{"no record says when", []Poke{{End: 1250, Addr: 0x5000, Old: nop5, New: call5, Scheme: SchemeSlot, Learned: true}, bp(1000, 0x30), bp(1200, 0x20), bp(1300, 0x10)},
+			[]event.Epoch{0, 0, 0, 3}, []int{0, 1, 2, 3}},
 	} {
 		j, err := NewJournal(tt.pokes)
 		if err != nil {
