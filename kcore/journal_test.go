@@ -9,8 +9,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestFloor would catch order that is not used, and order that the kernel does not give: between pokes
-// of one batch, behind an atomic write under way, behind a change that nothing dates.
+// TestFloor would catch order that is not used, and order that the kernel does not give. It gives none between
+// pokes of one batch, behind an atomic write under way, or behind a change that nothing dates.
 func TestFloor(t *testing.T) {
 	bp := func(time, addr uint64) Poke { return RecordedPoke(time, 0, addr, nop5, call5) }
 	slot := func(time, addr uint64) Poke { return RecordedPoke(time, 1, addr, nil, call5) }
