@@ -21,7 +21,7 @@ type room struct {
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
 		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/profile", "cmd/internal/settings", "cmd/internal/shard",
-		"cmd/internal/step", "cmd/internal/version", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		"cmd/internal/step", "cmd/internal/version", "cmd/internal/view", "cmd/ptdecode/internal/misread"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
 	"decoder/calls":  {floor: 5},
@@ -29,18 +29,20 @@ var rooms = map[string]room{
 	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
 	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
 	// What a Config names, also where that is a bundle.
-	"decoder/internal/bundled":     {floor: 4},
-	"cmd/ptdecode/internal/bare":   {floor: 5},
-	"cmd/internal/findings":        {floor: 6},
-	"cmd/internal/version":         {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/completion":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
-	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
-	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/ptdecode/internal/heap":   {floor: 0},
-	"cmd/ptdecode/internal/manual": {floor: 1, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/ptdecode/internal/output": {floor: 5},
+	"decoder/internal/bundled":   {floor: 4},
+	"cmd/ptdecode/internal/bare": {floor: 5},
+	"cmd/internal/findings":      {floor: 6},
+	"cmd/internal/version":       {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/completion":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/settings":      {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/terminal":      {floor: 0, modules: []string{"golang.org/x/term"}},
+	"cmd/internal/filter":        {floor: 5, modules: []string{"github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/demo": {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/ptdecode/internal/heap": {floor: 0},
+	// What is wrong with a call that cannot be read.
+	"cmd/ptdecode/internal/misread": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/manual":  {floor: 1, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/output":  {floor: 5},
 	// ptdecode record.
 	"cmd/ptdecode/internal/recorder": {floor: 5},
 	// What the objects that it prints are like.
@@ -139,12 +141,13 @@ var rooms = map[string]room{
 	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/klauspost/compress", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/profile": {floor: 6, beside: []string{"cmd/internal/export", "cmd/internal/view"},
+	"cmd/internal/profile": {floor: 6, beside: []string{"cmd/internal/export"},
 		modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
 	// The page and its server.
 	"cmd/internal/view":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/onepage":     {floor: 0},
+	"cmd/internal/loopback":    {floor: 5},
 	"cmd/internal/shell":       {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/items":       {floor: 5, beside: []string{"decoder/calls"}},
 	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/items", "cmd/internal/story", "decoder/report"}},

@@ -4,10 +4,8 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
@@ -18,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/misread"
 )
 
 // app is one run of the command.
@@ -73,7 +72,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%s%s", plain(err), likeFlag(c, err))
+		return usagef("%s", misread.Flag(c, err, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) }))
 	})
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a, c) })
@@ -111,31 +110,6 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 			return c.Help()
 		},
 	}
-}
-
-// plain renders an error about a flag without the name of a Go function.
-func plain(err error) string {
-	s := err.Error()
-	at := strings.Index(s, "strconv.")
-	if end := strings.LastIndex(s, ": "); at >= 0 && end > at {
-		return s[:at] + s[end+2:]
-	}
-	return s
-}
-
-// likeFlag is the end of a message about a flag that c has not: which ones are like it.
-func likeFlag(c *cobra.Command, err error) string {
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: ")
-	if !ok {
-		return ""
-	}
-	if same := map[string]string{"--at": "time", "--time": "at"}[name]; c.Flags().Lookup(same) != nil {
-		return "; is it \"--" + same + `"` // the other verbs' name of it
-	}
-	return filter.Nearest(name, func(yield func(string) bool) {
-		going := true
-		c.Flags().VisitAll(func(f *pflag.Flag) { going = going && yield("--"+f.Name) })
-	})
 }
 
 // verb is one of the command's, by the name that it has when it is made.
@@ -188,10 +162,7 @@ func noVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("no verb %q; is it %s", args[0], strings.Join(near, " or "))
-	}
-	return usagef("no verb %q", args[0])
+	return usagef("%s", misread.Verb(c, args[0]))
 }
 
 // execute runs the command with args and returns the exit code.

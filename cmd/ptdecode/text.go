@@ -104,6 +104,9 @@ func (o *textFlags) compatible() error {
 }
 
 func (a *app) text(o *textFlags, args []string) error {
+	if len(args) > 1 && o.diff == "" {
+		return usagef("argument %q is one too many: takes 1; --sym names functions, --at the moment", args[1])
+	}
 	if err := o.compatible(); err != nil {
 		return err
 	}

@@ -144,8 +144,11 @@ var fileHints = []fileHint{
 func (u *ui) fail(err error) {
 	u.line(err.Error())
 	var h *hinted
+	var file *fs.PathError
 	if errors.As(err, &h) && h.hint != "" {
 		u.line("hint: " + h.hint)
+	} else if errors.As(err, &file) && file.Op == "stat" && errors.Is(err, fs.ErrNotExist) {
+		u.line("hint: is the name right, and the directory that it begins in?") // an input's
 	} else if at := slices.IndexFunc(fileHints, func(h fileHint) bool { return errors.Is(err, h.of) }); at >= 0 {
 		u.line("hint: " + fileHints[at].hint)
 	}

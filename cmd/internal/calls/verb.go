@@ -4,8 +4,10 @@ package calls
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -168,6 +170,9 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 		return err
 	}
 	s, only, err := h.OpenPart(args, filters)
+	if errors.Is(err, fs.ErrNotExist) && len(all) == 1 && !strings.ContainsAny(all[0], `/\`) {
+		return fmt.Errorf("%w; if it is a function: there is no ./perf.data, so name the recording before it", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,8 @@ package host
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -91,49 +85,4 @@ func (h *Host) OpenPart(args []string, filters func(*decoder.Session) (*Filter, 
 		return nil, nil, err
 	}
 	return s, f, nil
-}
-
-// Loopback refuses an address that other machines can reach.
-func Loopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return &decoder.CallError{What: fmt.Sprintf("--http %q: need an address and a port, as 127.0.0.1:8080", addr)}
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
-}
-
-// Listening is the error where nothing can listen at addr.
-func Listening(addr string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("--http %s: another program listens there; take another port, or 0 for any that is free", addr)
-	}
-	return fmt.Errorf("--http %s: %w", addr, err)
-}
-
-// Here reports whether asked, the Host of a request, is the server at addr. A name that another's
-// DNS leads to this machine is not.
-func Here(addr, asked string) bool {
-	name, port, err := net.SplitHostPort(asked)
-	_, own, _ := net.SplitHostPort(addr)
-	if err != nil || port != own {
-		return false
-	}
-	ip := net.ParseIP(name)
-	return name == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Own reports whether an Origin is the server at addr.
-func Own(addr, origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Scheme == "http" && u.Path == "" && Here(addr, u.Host)
-}
-
-// NewToken returns what a URL must have to be answered: 128 random bits, hex.
-func NewToken() string {
-	b := make([]byte, 16)
-	rand.Read(b)
-	return hex.EncodeToString(b)
 }

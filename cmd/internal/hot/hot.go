@@ -3,9 +3,11 @@ package hot
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -47,7 +49,7 @@ The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
 	o.addFlags(c)
 	filters, share := h.Filters(c), h.Share(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := o.check(c); err != nil {
+		if err := cmp.Or(o.check(c), o.whose(args)); err != nil {
 			return err
 		}
 		s, f, err := h.OpenPart(args, filters)
@@ -146,6 +148,14 @@ func (o *options) check(c *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// whose returns an error where --annotate has taken the recording for the function.
+func (o *options) whose(args []string) error {
+	if _, err := os.Stat(o.annotate); o.annotate == "" || err != nil || len(args) > 0 {
+		return nil
+	}
+	return &decoder.CallError{What: fmt.Sprintf("--annotate %s: the function is missing, and that is a file: need --annotate FUNC REC", o.annotate)}
 }
 
 // list prints what was counted.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/export"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
-	"github.com/ptdecode/ptdecode/cmd/internal/view"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 )
 
 // New returns the verb.
@@ -54,7 +54,9 @@ there are gaps.`,
 		if err != nil {
 			return err
 		}
-		if err := pages(p, func(pages http.Handler) error { return view.Show(c.Context(), c.OutOrStdout(), addr, !noOpen, pages) }, h.Say); err != nil {
+		if err := pages(p, func(pages http.Handler) error {
+			return loopback.Show(c.Context(), c.OutOrStdout(), addr, !noOpen, pages)
+		}, h.Say); err != nil {
 			return err
 		}
 		return left

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/view"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 )
 
 // TestPages would catch pages of pprof that lack what the profile has, that browsers may not
@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan error)
 	go func() {
-		ended <- pages(p, func(h http.Handler) error { return view.Show(ctx, w, "127.0.0.1:0", false, h) }, t.Logf)
+		ended <- pages(p, func(h http.Handler) error { return loopback.Show(ctx, w, "127.0.0.1:0", false, h) }, t.Logf)
 	}()
 	line := make([]byte, 200)
 	n, err := r.Read(line)

@@ -12,7 +12,7 @@ import (
 func Call(c *cobra.Command, args []string, verb string, more []string) string {
 	words := []string{"ptdecode", verb}
 	for _, a := range args {
-		words = append(words, quoted(a))
+		words = append(words, Quoted(a))
 	}
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Changed {
@@ -20,7 +20,7 @@ func Call(c *cobra.Command, args []string, verb string, more []string) string {
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			for _, v := range list.GetSlice() {
-				words = append(words, "--"+f.Name, quoted(v))
+				words = append(words, "--"+f.Name, Quoted(v))
 			}
 			return
 		}
@@ -28,16 +28,16 @@ func Call(c *cobra.Command, args []string, verb string, more []string) string {
 			words = append(words, "--"+f.Name)
 			return
 		}
-		words = append(words, "--"+f.Name, quoted(f.Value.String()))
+		words = append(words, "--"+f.Name, Quoted(f.Value.String()))
 	})
 	for _, m := range more {
-		words = append(words, quoted(m))
+		words = append(words, Quoted(m))
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted renders a word as a shell reads it.
-func quoted(s string) string {
+// Quoted renders a word as a shell reads it.
+func Quoted(s string) string {
 	plain := func(r rune) bool {
 		return strings.ContainsRune("-_./,:=+@%", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/chromium"
-	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -53,10 +53,10 @@ func serveReal(t *testing.T, c decoder.Config) *server {
 		t.Skip(err)
 	}
 	v := serverOf(t, c)
-	v.addr, v.token = l.Addr().String(), host.NewToken()
+	v.addr, v.token = l.Addr().String(), loopback.NewToken()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- v.serve(ctx, l) }()
+	go func() { ended <- loopback.Serve(ctx, l, v) }()
 	t.Cleanup(func() { stop(); <-ended })
 	return v
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -39,9 +39,9 @@ type server struct {
 	pokes *pokeIndex // and the changes to its code
 }
 
-// newServer returns the server of s at addr.
-func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr string) *server {
-	v := &server{h: h, s: s, call: call, jobs: jobs, token: token, addr: addr, mux: http.NewServeMux(), flows: make(chan struct{}, maxFlows)}
+// newServer returns the server of s, which has no address yet.
+func newServer(h *Host, s *decoder.Session, call caller, jobs int, token string) *server {
+	v := &server{h: h, s: s, call: call, jobs: jobs, token: token, mux: http.NewServeMux(), flows: make(chan struct{}, maxFlows)}
 	v.rec = v.gather()
 	v.whole = newOverview(v)
 	v.pokes = newPokeIndex(v)
@@ -68,27 +68,9 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 // url returns the page's URL, with the token.
 func (v *server) url() string { return "http://" + v.addr + "/?token=" + v.token }
 
-// policy is what the page may do: use what this server gives, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
 // ServeHTTP refuses what does not come from the page itself, and answers the rest.
 func (v *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for key, value := range map[string]string{
-		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
-	} {
-		w.Header().Set(key, value)
-	}
-	switch {
-	case !host.Here(v.addr, r.Host):
-		refuse(w, http.StatusForbidden, "the Host of the request is not this server")
-	case r.Header.Get("Origin") != "" && !host.Own(v.addr, r.Header.Get("Origin")):
-		refuse(w, http.StatusForbidden, "the Origin of the request is another page")
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		refuse(w, http.StatusMethodNotAllowed, "need GET")
-	default:
-		v.mux.ServeHTTP(w, r)
-	}
+	loopback.Guarded(v.addr, v.mux).ServeHTTP(w, r)
 }
 
 // guarded answers those that know the token.
@@ -99,18 +81,11 @@ func (v *server) guarded(next http.Handler) http.Handler {
 			got = r.URL.Query().Get("token")
 		}
 		if subtle.ConstantTimeCompare([]byte(got), []byte(v.token)) != 1 {
-			refuse(w, http.StatusForbidden, "the token is missing or wrong: take the URL that ptdecode view printed")
+			loopback.Refuse(w, http.StatusForbidden, "the token is missing or wrong: take the URL that ptdecode view printed")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// refuse answers with an error, as JSON.
-func refuse(w http.ResponseWriter, code int, what string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(map[string]string{"error": what})
 }
 
 // badRequest is a request that cannot be answered as it stands.
@@ -145,11 +120,11 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case r.Context().Err() != nil: // nobody listens
 	case errors.As(err, &bad):
-		refuse(w, http.StatusBadRequest, bad.what)
+		loopback.Refuse(w, http.StatusBadRequest, bad.what)
 	case errors.As(err, &call):
-		refuse(w, http.StatusBadRequest, call.What)
+		loopback.Refuse(w, http.StatusBadRequest, call.What)
 	default:
-		refuse(w, http.StatusInternalServerError, strings.ToValidUTF8(err.Error(), "?"))
+		loopback.Refuse(w, http.StatusInternalServerError, strings.ToValidUTF8(err.Error(), "?"))
 	}
 }
 

@@ -10,15 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -69,6 +67,7 @@ everything about a short time, for a bug report. It needs no server and no netwo
 --svg draws one change.`,
 		Example: `  ptdecode view perf.data
   ptdecode view perf.data --no-open             # print the URL, open no browser
+  ptdecode view perf.data --poke 385            # begin at that change
   ptdecode view snapshot/ --http 127.0.0.1:8080
   ptdecode view perf.data --export page.html --poke 385
   ptdecode view perf.data --svg poke.svg --poke 385
@@ -88,19 +87,16 @@ everything about a short time, for a bug report. It needs no server and no netwo
 	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
 	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end; - is standard output")
 	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end; - is standard output")
-	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
-	f.IntVar(&o.poke, "poke", -1, "the change `N` that --svg draws, or around which --export takes the time")
+	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that the page begins with, or --export takes; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
+	f.IntVar(&o.poke, "poke", -1, "the change `N` that the page begins with, that --svg draws, or around which --export takes the time")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
 	return c
 }
 
 // run does what the verb is asked for.
 func (h *Host) run(ctx context.Context, out io.Writer, args []string, call caller, o *flags) error {
-	if err := host.Loopback(o.http); err != nil {
+	if err := loopback.Check(o.http); err != nil {
 		return err
-	}
-	if (o.time != "" || o.poke >= 0) && o.export == "" && o.svg == "" {
-		return &decoder.CallError{What: "--time and --poke go with --export and --svg only: the page has them in its URL"}
 	}
 	if o.export == "-" && o.svg == "-" {
 		return &decoder.CallError{What: "--export - --svg -: both would go to standard output"}
@@ -110,15 +106,21 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 		return err
 	}
 	defer s.Close()
+	v := newServer(h, s, call, o.jobs, loopback.NewToken())
+	x := exporter{v, exportSteps}
 	if o.export != "" || o.svg != "" {
-		return exporter{newServer(h, s, call, o.jobs, "", ""), exportSteps}.write(ctx, out, o)
+		return x.write(ctx, out, o)
 	}
-	l, err := net.Listen("tcp", o.http)
+	place, err := x.place(ctx, o)
 	if err != nil {
-		return host.Listening(o.http, err)
+		return err
 	}
-	v := newServer(h, s, call, o.jobs, host.NewToken(), l.Addr().String())
-	url := v.url()
+	l, err := loopback.Listen(o.http)
+	if err != nil {
+		return err
+	}
+	v.addr = l.Addr().String()
+	url := v.url() + place
 	if _, err := fmt.Fprintln(out, url); err != nil {
 		return err
 	}
@@ -127,22 +129,16 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 			h.Say("no browser could be opened: %s; open the URL above", err)
 		}
 	}
-	return v.serve(ctx, l)
+	defer v.work.Wait() // the session is closed next
+	return loopback.Serve(ctx, l, v)
 }
 
 // write writes the files that the flags ask for; - is stdout.
 func (v exporter) write(ctx context.Context, stdout io.Writer, o *flags) error {
 	defer v.work.Wait()
-	var told *story
-	if o.poke >= 0 {
-		a, err := v.answerPoke(asked(ctx, "n", o.poke))
-		if bad := (*badRequest)(nil); errors.As(err, &bad) {
-			return &decoder.CallError{What: fmt.Sprintf("--poke %d: there is no such change; ptdecode pokes lists them", o.poke)}
-		}
-		if err != nil {
-			return err
-		}
-		told = a.(*story)
+	told, err := v.told(ctx, o)
+	if err != nil {
+		return err
 	}
 	if o.svg != "" {
 		if told == nil {
@@ -171,6 +167,48 @@ func (v exporter) write(ctx context.Context, stdout io.Writer, o *flags) error {
 	}
 }
 
+// told returns the change of --poke, nil without it.
+func (v exporter) told(ctx context.Context, o *flags) (*story, error) {
+	if o.poke < 0 {
+		return nil, nil
+	}
+	a, err := v.answerPoke(asked(ctx, "n", o.poke))
+	if bad := (*badRequest)(nil); errors.As(err, &bad) {
+		return nil, &decoder.CallError{What: fmt.Sprintf("--poke %d: there is no such change; ptdecode pokes lists them", o.poke)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.(*story), nil
+}
+
+// place returns the end of the URL of what the flags ask for: "" where that is all of the recording.
+func (v exporter) place(ctx context.Context, o *flags) (string, error) {
+	defer v.work.Wait()
+	if o.time == "" && o.poke < 0 {
+		return "", nil
+	}
+	told, err := v.told(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	if told != nil && !v.rec.Timed {
+		return fmt.Sprintf("#poke=%d", o.poke), nil
+	}
+	from, until, err := v.exported(o, told, aroundPoke)
+	if err != nil {
+		return "", err
+	}
+	if from < v.rec.Until {
+		until = min(until, v.rec.Until)
+	}
+	place := "#t=" + v.rec.span(from, until)
+	if told != nil {
+		place += fmt.Sprintf("&poke=%d", o.poke)
+	}
+	return place, nil
+}
+
 // How much before and behind a change is exported, ns: at most, and at least.
 const (
 	aroundPoke  = 20_000
@@ -181,7 +219,7 @@ const (
 // much before and behind the change of --poke.
 func (v exporter) exported(o *flags, told *story, around uint64) (from, until uint64, err error) {
 	if !v.rec.Timed {
-		return 0, 0, &decoder.CallError{What: "--export: the trace has no times, so there is no window to export"}
+		return 0, 0, &decoder.CallError{What: "--time and --export: the trace has no times, so there is no window to show"}
 	}
 	from, until = v.rec.From, v.rec.Until+1000
 	if o.time != "" {
@@ -212,31 +250,4 @@ func toFile(name string, stdout io.Writer, fill func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(fill(f), f.Close())
-}
-
-// serve answers until ctx is done. That is how it is meant to end, and no error.
-func (v *server) serve(ctx context.Context, l net.Listener) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	srv := &http.Server{
-		Handler: v, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		<-ctx.Done()
-		late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		srv.Shutdown(late)
-		srv.Close()
-	}()
-	err := srv.Serve(l)
-	stop()
-	<-ended
-	v.work.Wait() // the session is closed next
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/loopback"
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -50,7 +50,8 @@ func serverOf(t testing.TB, c decoder.Config) *server {
 		},
 	}
 	call := func(verb string, more ...string) string { return "ptdecode " + verb + " " + strings.Join(more, " ") }
-	v := newServer(h, s, call, 2, "secret", "127.0.0.1:1234")
+	v := newServer(h, s, call, 2, "secret")
+	v.addr = "127.0.0.1:1234"
 	t.Cleanup(func() { v.work.Wait(); s.Close() })
 	return v
 }
@@ -118,12 +119,12 @@ func TestGuards(t *testing.T) {
 		if w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), "cpu0") {
 			t.Errorf("%s %q: refused, and answered: %s", x.path, x.set, w.Body)
 		}
-		if p := w.Header().Get("Content-Security-Policy"); p != policy {
+		if p := w.Header().Get("Content-Security-Policy"); p != loopback.Policy {
 			t.Errorf("%s: policy %q", x.path, p)
 		}
 	}
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.168.0.1:80", "example.com:80", "127.0.0.1"} {
-		if host.Loopback(addr) == nil {
+		if loopback.Check(addr) == nil {
 			t.Errorf("--http %s is taken, though others can connect, or it is no address", addr)
 		}
 	}
@@ -492,5 +493,26 @@ func TestSearchMore(t *testing.T) {
 		if pokes == 0 || pokes > c.most || a.More != c.more {
 			t.Errorf("%s: %d changes, more: %v", c.q, pokes, a.More)
 		}
+	}
+}
+
+// TestPlace would catch --poke and --time that the page passes over.
+func TestPlace(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	v.h.Times = func(*decoder.Session, string) (uint64, uint64, error) { return 5_000_001_000, 5_000_001_900, nil }
+	for _, c := range []struct {
+		o    flags
+		want string
+	}{
+		{flags{poke: -1}, ""},
+		{flags{poke: 0}, "#t=4.999999999,5.000001917&poke=0"},
+		{flags{poke: -1, time: "5.000001,5.0000019"}, "#t=5.000001000,5.000001900"},
+	} {
+		if got, err := (exporter{v, exportSteps}).place(t.Context(), &c.o); err != nil || got != c.want {
+			t.Errorf("%+v: %q, want %q (%v)", c.o, got, c.want, err)
+		}
+	}
+	if _, err := (exporter{v, exportSteps}).place(t.Context(), &flags{poke: 99}); err == nil {
+		t.Error("there is no change 99")
 	}
 }
