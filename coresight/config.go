@@ -35,10 +35,10 @@ func (p Protocol) String() string {
 // carry only what software wrote.
 func (p Protocol) Instructions() bool { return p >= ETMv4 && p <= PTM }
 
-// Config is what a trace source's packets leave out: its protocol, and the trace ID
-// under which frames carry it. Its registers say what it was set up to do. It also
-// holds the architecture of the core that the source watches. It is a plain value
-// and may be compared.
+// Config is what a trace source's packets leave out: its protocol, the trace ID under which
+// frames carry it, and the architecture of the core that it watches. The registers of the
+// source say what it was set up to do. Only those of its Protocol count. A Config is a plain
+// value and may be compared.
 type Config struct {
 	Protocol Protocol
 
@@ -107,8 +107,9 @@ func (c *Config) AtLeast(major, minor uint8) bool {
 	return ma > major || ma == major && mi >= minor
 }
 
-// Validate checks that the configuration can be decoded. It says which
-// register is wrong, what it holds and what it should.
+// Validate returns an error if what the configuration describes cannot be decoded: no
+// protocol, an ID or an architecture that cannot be, the wrong version, or data that is
+// traced. The error says which register is wrong, what it holds and what it should.
 func (c *Config) Validate() error {
 	if c.Protocol == NoProtocol || c.Protocol >= numProtocols {
 		return fmt.Errorf("protocol %d: none of etmv4, ete, etmv3, ptm, stm, itm", c.Protocol)

@@ -45,8 +45,8 @@ const (
 	// start, FSYNCs and HSYNCs fill the gaps.
 	FormatPort
 
-	// FormatDStream: the same in blocks of 512 bytes as a DSTREAM unit stores
-	// them, each with a footer of 8 bytes that is no trace. See PortFormat.
+	// FormatDStream: as FormatPort, but in blocks of 512 bytes, as a DSTREAM unit stores
+	// them. The last 8 bytes of each block are a footer and no trace. See PortFormat.
 	FormatDStream
 )
 
@@ -56,9 +56,10 @@ const (
 	blockFooter = 8
 )
 
-// PortFormat tells by the start of a trace port's recording whether it is
-// FormatPort or FormatDStream: the last 16 bits of each footer count blocks down
-// in their lower 12. Two blocks are needed.
+// PortFormat tells whether the recording of a trace port that begins with buf is FormatPort
+// or FormatDStream. In the latter, the lower 12 of the last 16 bits of each block's footer
+// count blocks down. buf should hold two blocks, of 512 bytes each; with less, the answer is
+// FormatPort.
 func PortFormat(buf []byte) Format {
 	count := func(i int) uint16 { return binary.LittleEndian.Uint16(buf[i+blockSize-2:]) & 0xFFF }
 	n := len(buf) / blockSize * blockSize

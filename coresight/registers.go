@@ -4,7 +4,8 @@ import "fmt"
 
 // ETMv4Registers are the registers of an ETMv4 or ETE trace unit that decide
 // what its packets mean (IHI0064, chapter "Register Descriptions"; DDI0487,
-// "ETE registers"). Fields bear the registers' names without TRC.
+// "ETE registers"). Fields bear the registers' names without TRC. The zero value is no
+// trace unit's: Config.Validate refuses it.
 type ETMv4Registers struct {
 	CONFIGR  uint32 // what is traced
 	TRACEIDR uint32 // trace ID, bits 6..0
@@ -17,11 +18,12 @@ type ETMv4Registers struct {
 
 func bit(v uint32, n uint) bool { return v>>n&1 != 0 }
 
-// LoadsP0 reports whether loads are P0 instructions (TRCCONFIGR.INSTP0,
-// TRCIDR0.INSTP0).
+// LoadsP0 reports whether loads are P0 instructions: such as have an atom each, as branches
+// do (TRCCONFIGR.INSTP0, TRCIDR0.INSTP0).
 func (r *ETMv4Registers) LoadsP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR, 1) }
 
-// StoresP0 reports whether stores are P0 instructions.
+// StoresP0 reports whether stores are P0 instructions (TRCCONFIGR.INSTP0,
+// TRCIDR0.INSTP0).
 func (r *ETMv4Registers) StoresP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR, 2) }
 
 // CycleCounts reports whether cycles are counted (TRCCONFIGR.CCI).
@@ -115,7 +117,7 @@ func (c *Config) VMIDBytes() int {
 func (c *Config) WaitsP0() bool { return bit(c.V4.IDR2, 31) && c.AtLeast(4, 3) }
 
 // ETMv3Registers are the registers of an ETMv3 or PTM trace unit that decide
-// what its packets mean (IHI0014, IHI0035, chapters on the programmers'
+// what its packets mean (IHI0014Q, IHI0035B, chapters on the programmers'
 // model). Fields bear the registers' names without ETM.
 type ETMv3Registers struct {
 	CR       uint32 // what is traced

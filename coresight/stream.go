@@ -5,9 +5,9 @@ import "sort"
 // Stream is one source's bytes, as they came before a formatter put them into
 // frames. It knows for each byte where in the source buffer it stood.
 type Stream struct {
-	ID     uint8  // trace ID; 0 for bytes that were not in frames and have none
-	Data   []byte //
-	Breaks []Break
+	ID     uint8   // trace ID; 0 for bytes that were not in frames and have none
+	Data   []byte  // all bytes of the source
+	Breaks []Break // in order: places in Data before which bytes are missing
 
 	format Format
 	blocks []runBlock // those that are full

@@ -150,8 +150,6 @@ func (a *app) pokesOf(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 	return a.printPokes(c, w, s, p, o)
 }
 
-func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
-
 // printPokes prints the pokes that pass.
 func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
 	ps := p.passing(s)

@@ -10,21 +10,19 @@ import (
 // compressed, the instruction set, the context, the time; and what may still
 // be cancelled.
 //
-// A segment that Starts begins with a Sync without an address and an Off of
+// A segment with event.Segment.Starts begins with a Sync without an address and an Off of
 // DetailNoSync. Tracing goes on with an Off of DetailTraceOn, whose Value is the
 // I-sync's reason, and an Enable. Every other segment begins with a Sync at its
 // I-sync's address. The segment before tells what lies between the A-sync and the
 // I-sync, and ends in a Sync at the same address.
 //
-// An outcome is told for every instruction: whether it passed its condition.
-// The newest waits for the next packet, which may cancel it. A branch packet
-// is a Target; one that enters an exception is an Async from where the flow
-// stands.
+// Every instruction has an outcome: whether it passed its condition. The newest one waits
+// for the next packet, which may cancel it. A branch packet is a Target; one that enters an
+// exception is an Async from where the flow stands.
 //
-// An event's Time is bounded by the timestamps before and behind it; the packet
-// behind one may tell of instructions before it. Cycles are told where no
-// instruction ran in them: by P-headers without atoms and by cycle count
-// packets. Data packets say nothing here.
+// An event's Time is bounded by the timestamps before and behind it. But the packet behind a
+// timestamp may tell of instructions before it. Cycles in which no instruction ran are
+// told, by P-headers without atoms and by cycle count packets. Data packets make no events.
 type Decoder struct {
 	cfg   Config
 	form  Format
@@ -54,7 +52,8 @@ const (
 	atRest
 )
 
-// NewDecoder returns a Decoder of the segment. c is taken as it is.
+// NewDecoder returns a Decoder of the segment. c is not checked: see
+// coresight.Config.Validate.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
 	d := &Decoder{cfg: c, form: c.Format()}
 	var find func() (v3.Timestamp, bool)

@@ -8,12 +8,13 @@ import (
 // Config is what a stream's packets leave out. The Protocol of its Trace is ETMv4 or ETE.
 type Config coresight.DecoderConfig
 
-// stackDepth is the number of return addresses that an analyser keeps: DDI0487,
-// "Return stack", has no trace unit with more than 15.
+// stackDepth is how many return addresses are kept, entries. No trace unit keeps more than
+// 15 (DDI0487, "Return stack").
 const stackDepth = 16
 
-// Rules says which instructions spend an outcome and how returns are found.
-// DDI0487, "Instruction and exception classification".
+// Rules says which instructions spend an outcome and how returns are found. DDI0487,
+// "Instruction and exception classification" and "Return stack". ETMv4's list of P0
+// instructions is taken to be ETE's.
 func (c *Config) Rules() isa.Rules {
 	r := isa.Rules{
 		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump,

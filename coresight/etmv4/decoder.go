@@ -10,12 +10,15 @@ import (
 //
 // It has three stages. Packets become elements (elements.go), which state what
 // packets leave out. Elements that may yet be cancelled wait until they are
-// committed (speculation). Those that stand become events (emitter): there an
-// exception waits for its destination, which the trace states behind it. An address
-// waits for the context that says its instruction set.
+// committed (speculation). Those that stand become events (emitter). There an
+// exception waits for its destination, which the trace states behind it, and an address
+// for the context that says its instruction set.
 //
-// What a trace unit sends most, atoms and addresses, goes past all of this where
-// nothing waits (burst).
+// What a trace unit sends most, atoms and addresses, becomes events at once where nothing
+// waits (fastEvents).
+//
+// Bytes that are no packet, and packets that contradict each other, are an event.Trouble.
+// What follows them is read from the next A-Sync and Trace Info on.
 type Decoder struct {
 	cfg   Config
 	seg   event.Segment
@@ -55,7 +58,8 @@ const (
 	synced
 )
 
-// NewDecoder returns a Decoder of the segment.
+// NewDecoder returns a Decoder of the segment. c is not checked: see
+// coresight.Config.Validate.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
 	d := &Decoder{cfg: c, spec: speculation{max: c.Trace.V4.MaxSpec()}, out: emitter{mProfile: c.Trace.Arch.Profile == 'M'}}
 	d.lx.dialect = newDialect(&c.Trace)
@@ -135,7 +139,7 @@ func (d *Decoder) marks() bool {
 	return d.cfg.Trace.Protocol == coresight.ETE && minor >= 1 && d.cfg.Trace.V4.TimestampMarkers()
 }
 
-// lost tells that what lies before end cannot be known to lead there.
+// lost tells that nothing is known of how the flow came to what lies behind end.
 func (d *Decoder) lost(off, end int64) {
 	d.out.flush()
 	e := d.out.push(&elem{off: off, end: end, time: d.now})

@@ -179,7 +179,8 @@ func (m *emitter) fail(x *elem) {
 	}
 }
 
-// maxHeld is how many events may wait behind one whose address may change.
+// maxHeld is how many events may wait behind one whose address may change. Then the address
+// counts as it is: no trace unit leaves it open for so long, but damaged trace may.
 const maxHeld = 1 << 12
 
 // push appends an event for x to the queue and returns it. All but its place
@@ -327,7 +328,8 @@ func (m *emitter) exception(x *elem) {
 			e.Kind, e.Detail, e.Value = event.Payload, event.DetailException, x.value
 			return
 		}
-		// That control was at the return address is all that is known.
+		// All that is known is that control was at the preferred return address: the flow
+		// is taken up there.
 		e := m.push(x)
 		e.Kind, e.IP, e.Flags = event.Enable, x.ip, event.FlagIP
 		if m.known {

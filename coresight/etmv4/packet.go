@@ -95,7 +95,7 @@ const (
 // address history.
 type QType = uint8
 
-// The other types of a Q, which hold an address or none.
+// The types of a Q that name no entry: they hold an address, or have none.
 const (
 	QShort0 QType = 0x5
 	QShort1 QType = 0x6
@@ -118,7 +118,8 @@ type Packet struct {
 	Off    int64  // offset in the stream, bytes; see Fill
 }
 
-// Number returns the number of a field that shares its word with its size.
+// Number returns the number in word, a Value or Value2 that holds a number and its size: bits
+// 55..0. The comments of Kind say which words do.
 func Number(word uint64) uint64 { return word & (1<<sizeShift - 1) }
 
 // Size returns the length of p in its stream, bytes.

@@ -21,9 +21,9 @@ func (s *speculation) forget(unseen uint64) {
 // empty reports whether nothing can be cancelled.
 func (s *speculation) empty() bool { return s.unseen == 0 && s.first == len(s.pend) }
 
-// add takes the next element, and hands those that stand to out. Each P0 element
-// makes the depth one greater, and those beyond the greatest depth are committed. It
-// reports false where too many wait.
+// add takes the next element, and hands those that stand to out. Each P0 element makes the
+// depth one greater, and the trace unit has committed the oldest ones beyond its greatest
+// depth without a packet (TRCIDR8.MAXSPEC). It reports false where too many elements wait.
 func (s *speculation) add(x *elem, out *emitter) bool {
 	p0 := x.kind == elAtoms || x.p0
 	if s.empty() && (!p0 || s.max == 0) {

@@ -9,17 +9,17 @@ import (
 // ahead runs over the packets in front of the Decoder to find the timestamps to
 // come: what happens before one is stated happened before it.
 //
-// A timestamp is that of the newest P0 element, event or instrumentation before it
-// or, where the trace unit marks them, before the newest marker. One that no marker
-// precedes here is of one before, and bounds nothing of what is to come. DDI0487,
-// "Timestamp element".
+// A timestamp states the moment of the newest P0 element, event or instrumentation before
+// it. Where the trace unit sends timestamp markers, it is the newest one before the newest
+// marker. Then a timestamp with no marker before it in these packets belongs to something
+// that lies before them, and bounds nothing of what is to come. DDI0487, "Timestamp element".
 type ahead struct {
-	lx     Lexer
+	lx     Lexer // in front of the Decoder
 	conv   event.TimeConv
-	marks  bool
-	on     bool
-	stamp  uint64
-	lo, hi uint64 // ns
+	marks  bool   // the trace unit sends timestamp markers
+	on     bool   // there are packets to look at
+	stamp  uint64 // ticks: the last timestamp read
+	lo, hi uint64 // ns: bounds of what the Decoder tells next
 }
 
 // reset starts at l's place.

@@ -10,7 +10,7 @@ import (
 // holds what packets leave out: the address told last, by which the next is
 // compressed, the instruction set, the context, the time.
 //
-// A segment that Starts begins with a Sync without an address and an Off of
+// A segment with event.Segment.Starts begins with a Sync without an address and an Off of
 // DetailNoSync. Tracing goes on with an Off of DetailTraceOn, whose Value is the
 // I-sync's reason, and an Enable. Every other segment begins with a Sync at its
 // I-sync's address. The segment before tells what lies between the A-sync and the
@@ -41,7 +41,8 @@ const (
 	atRest
 )
 
-// NewDecoder returns a Decoder of the segment. c is taken as it is.
+// NewDecoder returns a Decoder of the segment. c is not checked: see
+// coresight.Config.Validate.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
 	d := &Decoder{cfg: c}
 	var find func() (v3.Timestamp, bool)
