@@ -93,7 +93,8 @@ func (d *Decoder) Next(e *event.Event) bool {
 	return true
 }
 
-// step reads a packet, or false at the end.
+// step begins or ends the segment, or reads one packet, which may make no event. It returns
+// false where nothing is left.
 func (d *Decoder) step() bool {
 	switch d.phase {
 	case atRest:

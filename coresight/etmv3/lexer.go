@@ -23,10 +23,6 @@ type Format struct {
 	DataOnly      bool  // instructions are not traced: an I-sync has no address (ETMCR bit 20)
 }
 
-// findSync returns the offset in buf of the first A-sync at or after from,
-// without zeros before the last five: they may belong to what comes before.
-func findSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
-
 // cursor gives Lexer its methods Reset, Off and SeekTo.
 type cursor = wire.Cursor
 

@@ -78,7 +78,8 @@ func (d *Decoder) Next(e *event.Event) bool {
 	return true
 }
 
-// step reads packets until there is an event, or false at the end.
+// step begins or ends the segment, or reads one packet, which may make no event. It returns
+// false where nothing is left.
 func (d *Decoder) step() bool {
 	switch d.phase {
 	case atRest:

@@ -19,10 +19,6 @@ type Format struct {
 	TS64          bool  // timestamps have 64 bits (ETMCCER bit 29)
 }
 
-// findSync returns the offset in buf of the first A-sync at or after from,
-// without zeros before the last five: they may belong to what comes before.
-func findSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
-
 // cursor gives Lexer its methods Off and SeekTo.
 type cursor = wire.Cursor
 

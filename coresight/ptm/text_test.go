@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
@@ -17,7 +18,7 @@ var formats = []Format{
 
 // packets is the protocol for the tests that all protocols share.
 var packets = packettest.Packets[Packet, *Packet]{
-	Name: "ptm", Formats: len(formats), Sync: "\x00\x00\x00\x00\x00\x80", Find: findSync, Kind: func(p *Packet) int { return int(p.Kind) },
+	Name: "ptm", Formats: len(formats), Sync: "\x00\x00\x00\x00\x00\x80", Find: wire.FindASync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec }, Lex: tracetest.Lexers[Format, Packet](formats, NewLexer),
 	Bytes: func(r *rand.Rand) byte { return tracetest.RandomByte(r, 1) },
 	Heads: []string{"\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"},

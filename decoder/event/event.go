@@ -147,7 +147,7 @@ const (
 	DetailExceptionRet    // an exception return (ETMv3, PTM, ETMv4; ETE has no packet of it)
 	DetailFunctionRet     // a function return that changes the security state (Armv8-M)
 	DetailPE              // Context: Value: context ID (31..0), VMID (63..32); Value2: PE bits
-	DetailTimestamp       // Value: ticks of the trace's clock; Value2 bit 0: that clock's rate has changed; bits 15..8: how many high bits of Value are not known; SWOverflow
+	DetailTimestamp       // Value: ticks of the trace's clock; Value2 bit 0: that clock's rate has changed; bits 15..8: how many high bits of Value are not known; and the bit SWOverflow
 	DetailTimestampMarker // what the next timestamp is of
 	DetailCycleCount      // Value: core cycles since the last count; Value2 bit 0: the count is not known
 	DetailTraceEvent      // Value: numbered events that occurred, bit n for event n

@@ -1,8 +1,11 @@
 // Package files opens files of the operating system or of an fs.FS, by the same
 // names, and unpacks those that are packed by gzip (RFC 1952) or zstd (RFC 8878).
 //
-// A Tree without an fs.FS stands for the operating system's files. In another one, names
-// are as in package path: a slash in front, and one behind, mean nothing.
+// A Tree without an fs.FS stands for the operating system's files. In one with an fs.FS,
+// names have slashes, as in package path, and a slash in front or behind means nothing.
+//
+// It knows nothing of what files hold. Start reading in this file; unpack.go has the
+// compression, and mapped.go maps files into memory.
 package files
 
 import (
@@ -25,16 +28,17 @@ type File interface {
 // needed of each file. Reading at a place that it lacks ends there.
 type Sparse interface {
 	File
-	// Held returns how many of the n bytes at off are there, from off on. Who has read a
-	// file by Whole asks before it uses them.
+	// Held returns how many of the n bytes at off are there, counted from off on. A caller
+	// that has read the file by Whole asks it before using bytes, to tell those that are
+	// there from zeros.
 	Held(off, n int64) int64
-	// Whole returns all bytes, with zeros for those that it lacks; an error where they
-	// would take too much memory.
+	// Whole returns all bytes of the file, with zeros for those that it lacks. It returns an
+	// error where they would take too much memory.
 	Whole() ([]byte, error)
 }
 
-// Tree is where files are looked for. An FS with a method Place, as that of a bundle, is
-// given what Place makes of a name.
+// Tree is where files are looked for. If FS has a method Place(name string) string, as that
+// of a bundle has, it is asked by that which of its files a name means.
 type Tree struct {
 	FS fs.FS // nil: the operating system's files
 }
@@ -56,8 +60,8 @@ func place(name string) string {
 	return name
 }
 
-// Open opens a file. One of the operating system is an *os.File. One of an fs.FS that
-// cannot be read from any place is read whole.
+// Open opens a file. One of the operating system is an *os.File. A file of an fs.FS that is
+// no io.ReaderAt is read whole. An error is that of the operating system or of FS.
 func (t Tree) Open(name string) (File, error) {
 	if t.FS == nil {
 		f, err := os.Open(name)

@@ -36,9 +36,9 @@ type Image struct {
 	short *badfile.Error
 }
 
-// Short returns a *badfile.Error that names the first segment of an ELF file
-// which the file does not hold whole; nil if there is none. What the file does
-// not hold is unknown. It tells of the file opened, not of images laid over it.
+// Short returns a *badfile.Error if the ELF file that was opened is cut short. It names the
+// first segment that the file does not hold whole. The bytes that are missing are unknown.
+// nil if none are. It says nothing of images laid over that file's.
 func (m *Image) Short() error {
 	if m.short == nil {
 		return nil
@@ -71,7 +71,7 @@ func (m *Image) AddFile(addr uint64, f io.ReaderAt, off, n int64) error {
 	return m.add(s)
 }
 
-// Add lays o over m and leaves o empty: m closes o's files from now on.
+// Add lays o over m and leaves o empty. The files of o are closed by m.Close from now on.
 func (m *Image) Add(o *Image) {
 	for _, s := range o.segs {
 		m.insert(s)
@@ -80,8 +80,8 @@ func (m *Image) Add(o *Image) {
 	o.segs, o.close = nil, nil
 }
 
-// View returns an image of the same bytes to which others can be added. It
-// closes no files.
+// View returns a copy of the image to which bytes can be added without changing m. It reads
+// from m's files, and does not close them.
 func (m *Image) View() *Image { return &Image{segs: slices.Clone(m.segs)} }
 
 // add checks s and lays it over the image.
@@ -206,7 +206,7 @@ func (m *Image) Next(addr uint64) (held uint64, ok bool) {
 	return max(addr, m.segs[i].Addr), true
 }
 
-// Within returns the ranges of the image that lie in r, cut to it.
+// Within appends to dst what the image holds of r, as ranges by address.
 func (m *Image) Within(dst []Range, r Range) []Range {
 	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].Last() >= r.Addr })
 	for ; i < len(m.segs) && m.segs[i].Addr <= r.Last(); i++ {
