@@ -1,5 +1,7 @@
 // Package calls is the verb that says how often functions were called, and how long the
-// calls took.
+// calls took. What is a call is a matter of package decoder/calls.
+//
+// Start reading in this file; table.go has what is counted for each function.
 package calls
 
 import (

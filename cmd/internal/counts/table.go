@@ -4,6 +4,9 @@
 // A Counter is a sink of flow. It fills a Table for each group that is asked for, such as a
 // thread, and tells ambiguous executions from others. Code that was changed has a block
 // for each of its versions, so a Table tells them apart.
+//
+// It prints nothing: the verbs hot and export do, and package tables. Start reading in this
+// file; counter.go fills tables.
 package counts
 
 import (

@@ -1,5 +1,8 @@
 // Package diff is the verb that compares what two recordings executed, function by
 // function, wherever these were loaded.
+//
+// Start reading in gather.go, for what is counted in each recording, and compare.go, for
+// what is a difference.
 package diff
 
 import (

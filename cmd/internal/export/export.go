@@ -1,5 +1,7 @@
 // Package export is the verb that hands on what was executed, in the forms that other
 // tools read (docs/exports.md). One decoding writes any number of them.
+//
+// Start reading in formats.go: a table with a row for each form, and each form has a file.
 package export
 
 import (

@@ -1,4 +1,5 @@
-// Package findings writes what check found.
+// Package findings writes what the verb check found, as lines or as objects. What is found
+// is a matter of package report.
 package findings
 
 import (

@@ -1,4 +1,5 @@
-// Package flame makes flame graphs: how many instructions ran, by stacks of calls.
+// Package flame makes flame graphs for the page of the verb view: how many instructions
+// ran, by stacks of calls. It holds the graph as Nodes; the page draws them.
 package flame
 
 import (

@@ -1,4 +1,6 @@
-// Package gist says in few lines what a recording's flow comes to.
+// Package gist prints a report.Summary: in few lines, or as an object, what a recording's
+// flow comes to. The verb summary prints it, and on a terminal flow -o none does. What is
+// counted is a matter of package report.
 package gist
 
 import (

@@ -1,5 +1,6 @@
 // Package host is what verbs in packages of their own need of the command: its flags,
-// its messages, its exit codes.
+// its messages, its exit codes. The command fills in a Host and hands it to each verb's
+// constructor. So verbs do not import the command, and tests can give them another Host.
 package host
 
 import (
@@ -31,12 +32,13 @@ type Host struct {
 	// before anything is written, with the arguments and what the verb would have delivered.
 	// done is set where a shard is asked for: its part was written, and there is no more to do.
 	Share func(c *cobra.Command) func(s *decoder.Session, q decoder.Query, args []string) (done bool, err error)
-	// Nothing says why there is nothing of what, such as "nothing of the flow": the filters left none,
-	// or the trace does not say what was executed.
+	// Nothing tells the user why a verb found nothing: the filters left none, or the trace
+	// does not say what was executed. what names it, such as "nothing of the flow".
 	Nothing func(s *decoder.Session, f *Filter, what string)
-	// Whole makes the exit code of the gaps met and of damage.
+	// Whole returns the error that makes the exit code: not nil if there were gaps, so many,
+	// or if the recording is damaged.
 	Whole func(s *decoder.Session, gaps uint64) error
-	// Say tells something that is no error; Hint says what to do about it.
+	// Say prints a message that is no error. Hint prints what to do about it.
 	Say, Hint func(format string, args ...any)
 }
 

@@ -1,4 +1,7 @@
-// Package hot is the verb that says what was executed most.
+// Package hot is the verb that says what was executed most: functions, source lines,
+// blocks, edges or instructions. Package counts counts it.
+//
+// Start reading in this file. annotate.go lists the instructions of one function.
 package hot
 
 import (

@@ -1,4 +1,11 @@
-// Package items takes decoded flow apart: an instruction is an item, and a note is one.
+// Package items takes decoded flow apart into single items, for the page of the verb view:
+// an instruction is an item, and so is a note. An item has a Key by which the page asks for
+// it again, whatever is decoded around it.
+//
+// Walk finds items around a place in one stream. It prints nothing; package rows is for
+// lists of the whole flow.
+//
+// Start reading in this file.
 package items
 
 import (

@@ -1,6 +1,8 @@
 // Package perfetto writes flow as a Perfetto trace: TrackEvent packets, one behind the other,
 // as the flow comes (docs/exports.md). It holds the calls in progress and the names, and no
 // more. The format is Perfetto's protos/perfetto/trace/trace.proto.
+//
+// Start reading in this file; threads.go and counters.go have the tracks, packet.go the bytes.
 package perfetto
 
 import (

@@ -1,4 +1,6 @@
-// Package spread holds how numbers are spread, such as how long calls took: sum, extremes, quantiles and a histogram.
+// Package spread holds how numbers are spread, such as how long calls took: sum, extremes,
+// quantiles and a histogram. Numbers come one by one. What it holds of many is bounded: then
+// quantiles are rounded a little.
 package spread
 
 import (

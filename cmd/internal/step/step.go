@@ -1,4 +1,7 @@
-// Package step is the verb that walks through what was executed, forwards and backwards.
+// Package step is the verb that walks through what was executed, forwards and backwards. It
+// decodes only what lies around the place where it stands.
+//
+// Start reading in window.go, for what is decoded, and keys.go, for what keys do.
 package step
 
 import (

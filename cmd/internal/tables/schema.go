@@ -1,6 +1,8 @@
 // Package tables writes what ran as tables: as CSV, as Parquet, or as statements for
 // sqlite3. All three have the same tables and columns (docs/exports.md). What is not known
 // is 0 where it is an address, -1 where it is a number, "" where it is text.
+//
+// Start reading in this file, for the columns, and sink.go, which fills them.
 package tables
 
 import (

@@ -3,6 +3,9 @@
 //
 // The page decodes what is on screen and no more. Whoever can name the address must
 // also know the token, which only the URL has.
+//
+// Start reading in server.go, for what can be asked for. The page itself is in the folder
+// page, from main.js on.
 package view
 
 import (

@@ -1,4 +1,5 @@
-// Package wholefile gives files their names when they are whole.
+// Package wholefile writes files that never stand half written under their own name. A file
+// is made beside its place under another name, and renamed when it is whole.
 package wholefile
 
 import (
@@ -17,8 +18,9 @@ func New(name, pattern string) (*os.File, error) {
 	return f, err
 }
 
-// Keep ends f, which was written under another name, and gives it its name. Where err
-// says that it is not whole, or it cannot be ended, it is removed.
+// Keep closes f, which New made, and gives it its name. Where err, which says how writing
+// ended, is not nil, or f cannot be closed or renamed, f is removed. Keep returns the first
+// error.
 func Keep(f *os.File, name string, err error) error {
 	if e := f.Close(); err == nil {
 		err = e
