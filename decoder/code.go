@@ -40,7 +40,7 @@ func (c *code) reads() flow.Text {
 
 // Learned returns what was learned of the code so far, or was given (Config.Learned), by
 // address. Session.Flow learns where trace and code contradict each other.
-func (s *Session) Learned() []kcore.Learned { return s.code.Load().learned }
+func (s *Session) Learned() []kcore.Learned { return learn.Last(s.code.Load().learned) }
 
 // sources is what code is made of: it stays when more is learned.
 type sources struct {

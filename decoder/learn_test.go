@@ -177,6 +177,30 @@ func TestLearnTaken(t *testing.T) {
 	}
 }
 
+// TestLearnOver would catch a file of what was learned that is believed against the trace. It would also catch code that
+// is told as learned in its place, though the images have it.
+func TestLearnOver(t *testing.T) {
+	c := lateConfigs(t)["early"]
+	c.Learned = filepath.Join(t.TempDir(), "learned.jsonl")
+	line := fmt.Sprintf(`{"type":"learned","addr":"%x","kind":"jump label","code":"0f1f440000","had":"e9dd010000"}`, uint64(lateKey))
+	if err := os.WriteFile(c.Learned, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, c)
+	if list := s.Learned(); len(list) != 1 {
+		t.Errorf("given: %+v", list)
+	}
+	flowed(t, s, newSums())
+	for i, ips := range lateTruth(t) {
+		if got := flowed(t, s, prints{})[i].ips; !slices.Equal(got, ips) {
+			t.Errorf("stream %d: %d instructions, %d ran, or others", i, len(got), len(ips))
+		}
+	}
+	if list := s.Learned(); len(list) > 0 {
+		t.Errorf("learned, though the images have it: %+v", list)
+	}
+}
+
 // TestLearnChange would catch code that is believed to have lain there throughout, since
 // it explains some visits, and is not tested against all others. The record of a site's
 // last change is missing, so each of its two codes is right for a part of the visits.

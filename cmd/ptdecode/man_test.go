@@ -62,8 +62,8 @@ func TestHelpTeaches(t *testing.T) {
 	}
 }
 
-// TestHelpFits would catch a line of help that is wider than 80 columns, and a flag or an example that is
-// too long to be wrapped.
+// TestHelpFits would catch a line of help that is wider than 80 columns, such as an example. It would also catch
+// a flag that stands there twice.
 func TestHelpFits(t *testing.T) {
 	root := theRoot()
 	for _, c := range append(root.Commands(), root) {
@@ -72,9 +72,19 @@ func TestHelpFits(t *testing.T) {
 		if code := a.execute(t.Context(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != 0 || out.Len() == 0 {
 			t.Errorf("%s --help: exit code %d, %d bytes", c.CommandPath(), code, out.Len())
 		}
+		flags, in := map[string]int{}, false
 		for line := range strings.Lines(out.String()) {
+			in = in || line == "Flags:\n"
+			if name := strings.TrimLeft(line, " "); in && strings.HasPrefix(line, "      --") {
+				flags[strings.Fields(name)[0]]++
+			}
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("%s --help: %d columns: %s", c.CommandPath(), n, line)
+			}
+		}
+		for name, n := range flags {
+			if n > 1 {
+				t.Errorf("%s --help: %s stands there %d times", c.CommandPath(), name, n)
 			}
 		}
 	}

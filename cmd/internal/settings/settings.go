@@ -108,7 +108,7 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err erro
 			return
 		}
 		v, ok := s.of(c.Name(), f.Name)
-		if !ok {
+		if !ok || !v.alone && inPlace(c, f) {
 			return
 		}
 		if e := f.Value.Set(v.text); e != nil {
@@ -116,6 +116,13 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err erro
 		}
 	})
 	return err
+}
+
+// inPlace reports whether f, a flag of c alone, stands in place of a flag that the other verbs have, and
+// takes other values.
+func inPlace(c *cobra.Command, f *pflag.Flag) bool {
+	all := c.Root().PersistentFlags().Lookup(f.Name)
+	return all != nil && all != f && all.Value.Type() != f.Value.Type()
 }
 
 // of returns the default of a verb's flag; ok is false if nothing sets one.

@@ -1,8 +1,10 @@
 package learn
 
 import (
+	"bytes"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -144,6 +146,20 @@ func LearnedOf(list []Held) (all []kcore.Learned) {
 func Same(a, b kcore.Learned) bool {
 	a.For, a.Against, b.For, b.Against = 0, 0, 0, 0
 	return reflect.DeepEqual(a, b)
+}
+
+// Last returns list, by address, without what was learned of code that was learned again, as where
+// the trace contradicts what an earlier run learned. The later then had what images and records
+// say, which the earlier had. Where that is what ran, nothing is learned.
+func Last(list []kcore.Learned) (last []kcore.Learned) {
+	for _, l := range list {
+		if n := len(last) - 1; n >= 0 && last[n].Addr == l.Addr && len(last[n].Code) == len(l.Code) && last[n].Was == nil && l.Was == nil {
+			l.Had = last[n].Had
+			last = last[:n]
+		}
+		last = append(last, l)
+	}
+	return slices.DeleteFunc(last, func(l kcore.Learned) bool { return l.Was == nil && len(l.Others) == 0 && bytes.Equal(l.Code, l.Had) })
 }
 
 // alike reports whether two flows are the same but for a few instructions of one place:

@@ -50,8 +50,12 @@ func Usage(c *cobra.Command, width int) string {
 	if f := Flags(c); c.HasParent() && f.HasAvailableFlags() {
 		b.WriteString("\nFlags:\n" + FlagUsages(f, width))
 	}
-	if f := c.Root().PersistentFlags(); f.HasAvailableFlags() {
-		b.WriteString("\nFlags of all verbs:\n" + FlagUsages(f, width))
+	all := c.Root().PersistentFlags()
+	if c.HasParent() {
+		all = c.InheritedFlags() // without those in whose place c has one of its own
+	}
+	if all.HasAvailableFlags() {
+		b.WriteString("\nFlags of all verbs:\n" + FlagUsages(all, width))
 	}
 	if c.HasSubCommands() {
 		b.WriteString("\nptdecode VERB --help says all of a verb.\n")
