@@ -11,7 +11,7 @@
 //	defer s.Close()
 //	for r, err := range s.Ranges(ctx, decoder.Query{}) {
 //		if err != nil {
-//			log.Print(err) // a gap, behind which the loop goes on, or what ends it
+//			log.Print(err) // a gap, after which the loop goes on, or the error that ends it
 //			continue
 //		}
 //		fmt.Printf("%s %#x-%#x %s %s\n", event.Seconds(r.Time.Lo), r.Addr, r.End, r.Symbol(), r.Verdict)

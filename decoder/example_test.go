@@ -34,7 +34,7 @@ func Example() {
 	defer s.Close()
 	for r, err := range s.Ranges(context.Background(), decoder.Query{Streams: []int{1}}) {
 		if err != nil {
-			fmt.Println(err) // a gap, behind which the loop goes on, or what ends it
+			fmt.Println(err) // a gap, after which the loop goes on, or the error that ends it
 			continue
 		}
 		fmt.Printf("%s %x-%x %s %s\n", event.Seconds(r.Time.Lo), r.Addr, r.End, r.Symbol(), r.Verdict)

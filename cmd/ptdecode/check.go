@@ -47,9 +47,9 @@ If instructions are ambiguous, a last line counts them, and says why. It is not 
 finding, unless --max-ambiguous sets a limit. The reasons:
 
   change       it is open where a change to the code took effect
-  outcomes     it is open how many branches were decided behind a gap
+  outcomes     it is open how many branches were decided after a gap
   gap REASON   a gap follows by which the code may be wrong
-  code         what lay there is in doubt
+  code         it is in doubt what code was there
 
 With --max-gaps N, up to N gaps are not findings either.
 

@@ -18,8 +18,8 @@ func newPacketsCmd(a *app) *cobra.Command {
 		Use:   "packets REC",
 		Short: "print packets with their offsets",
 		Long: `Print the packets of each CPU's trace with their offsets: a line
-"CPU OFFSET PACKET", the offset 16 hex digits. For CoreSight the trace ID stands
-in place of the CPU, and offsets count the bytes of that source. No code is needed.
+"CPU OFFSET PACKET", the offset 16 hex digits. For CoreSight the trace ID replaces
+the CPU, and offsets count the bytes of that source. No code is needed.
 
 Bytes that are no packet are a line in their place; reading goes on at the next
 sync point, and the exit code is 3. Bytes before the first sync point are a line

@@ -25,7 +25,7 @@ func newTextCmd(a *app) *cobra.Command {
 	var o textFlags
 	c := &cobra.Command{
 		Use:   "text REC",
-		Short: "print the kernel's code as it was at a moment",
+		Short: "print the kernel's code as it was at a given time",
 		Long: `Print the kernel's code as it was at a given time: bytes and instructions. Unknown
 code is shown as unknown. * marks code that changed during the recording.
 

@@ -57,7 +57,7 @@ must be complete. If a part is missing or cut short, merge names it and writes n
 			})
 		},
 	}
-	c.Flags().StringVar(&rec, "recording", "", "of export, calls and hot: the recording lies at `REC` now")
+	c.Flags().StringVar(&rec, "recording", "", "of export, calls and hot: the recording is at `REC` now")
 	c.Flags().StringVarP(&out, "output", "o", "-", "write to `FILE`; - is standard output")
 	return c
 }

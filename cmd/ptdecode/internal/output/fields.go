@@ -41,8 +41,8 @@ var fieldNames = [numFields]string{
 }
 
 var fieldHelp = [numFields]string{
-	"when, seconds with nine decimals: the lower bound of the moment; JSON: ns, with until",
-	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream; @PID behind it: of that process's guest",
+	"when, seconds with nine decimals: the lower bound of the time; JSON: ns, with until",
+	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream; @PID after it: of the guest that process PID runs",
 	"the thread that ran, decimal",
 	"the thread's name",
 	"the address, 16 hex digits; for a branch, where it is",
