@@ -116,7 +116,7 @@ func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same same
 		if free || k >= len(want) || want[k].IP != x.ip || !same(x, &want[k]) {
 			c.wrong++
 			if trouble == "" {
-				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d", i, x.ip, x.v, x.off, k, len(want))
+				trouble = fmt.Sprintf("claim %d: %#x %v+%#x in %v; truth %d of %d", i, x.ip, x.v, x.off, x.time, k, len(want))
 				for j := max(0, k-3); j < min(len(want), k+5); j++ {
 					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
 				}
