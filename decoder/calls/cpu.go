@@ -171,9 +171,7 @@ func (c *cpu) switched() {
 		n.first = false
 		if came, before, ok := n.cameLate(c.Session, st, th.tid, c.part.calls); ok {
 			_, comm, _ := c.Session.Running(st, came-1)
-			old := c.threadOf(before, comm)
-			old.inherits(th, n.since)
-			old.seen, old.left = c.last, c.lastStated
+			c.threadOf(before, comm).inherits(c)
 			c.turns(true)
 			return
 		}

@@ -58,17 +58,27 @@ func (n *tenure) cameLate(s *decoder.Session, stream int, tid int32, calls []*Ca
 	return came, before, came != 0 && (!more || later-n.since >= n.since-came)
 }
 
-// inherits gives th the calls of another thread, if these all began since a time, ns.
-func (th *thread) inherits(of *thread, since uint64) {
+// inherits gives th the calls of the thread that c is in, if these all began with its tenure: it was th that ran. How
+// the calls end that th had in progress is not known then. If another stream is in th by now, nobody comes back to
+// those of c.
+func (th *thread) inherits(c *cpu) {
+	of := c.thread
 	all := slices.Concat(of.user.calls, of.kernel.calls)
-	for _, call := range all {
-		if call.began < since {
-			return
-		}
+	if slices.ContainsFunc(all, func(x *Call) bool { return x.began < c.tenure.since }) {
+		all = nil
+	} else if c.has(th) {
+		th = &thread{tid: th.tid, comm: th.comm, stream: c.st.Index}
+	} else {
+		th.forgotten(c)
 	}
-	th.user, th.kernel, of.user, of.kernel = of.user, of.kernel, stack{}, stack{}
+	if len(all) > 0 {
+		th.user, th.kernel, of.user, of.kernel = of.user, of.kernel, stack{}, stack{}
+	}
 	for _, call := range all {
 		call.TID, call.Comm = th.tid, th.comm
+	}
+	if th.seen, th.left = c.last, c.lastStated; !th.kept {
+		th.forgotten(c)
 	}
 }
 

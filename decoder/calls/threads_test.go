@@ -21,7 +21,14 @@ import (
 func TestCallsOfThreads(t *testing.T) {
 	var counted, sum, threads, unclear, moved, switches, whole, bad int
 	first, n := seedsAsked(t, 1000)
-	for seed := first; seed < first+n && bad <= 10; seed++ {
+	seeds := []uint64{50328} // records come late for a thread that left calls in progress elsewhere
+	for seed := first; seed < first+n; seed++ {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		if bad > 10 {
+			break
+		}
 		c := sim.DrawThreads(seed)
 		r := sim.Simulate(c)
 		s := simSession(t, r)
@@ -100,38 +107,44 @@ func (d *threadDoubts) Flow(b *decoder.Batch) error {
 // sure is true where nothing is lost or in doubt.
 func watchThreads(t *testing.T, s *decoder.Session) (all map[int32][]seen, sure bool, d *threadDoubts) {
 	t.Helper()
-	all = map[int32][]seen{}
+	var list []seen // in the order in which they began, callers by their index
 	tree := &calls.Tree{Session: s}
 	d = &threadDoubts{tree, true, map[uint64]int{}, map[string]int{}}
 	tree.OnBegin = func(c *calls.Call) {
-		of := all[c.TID]
 		x := seen{sym: c.Sym, caller: -1}
 		if c.Caller != nil {
 			x.caller = int(c.Caller.Tag)
 		}
-		c.Tag = uint64(len(of))
+		c.Tag = uint64(len(list))
 		x.Call = *c
-		all[c.TID] = append(of, x)
+		list = append(list, x)
 	}
 	tree.OnEnd = func(c *calls.Call) {
 		if c.Ran {
 			d.called[c.Sym]++
 		}
-		all[c.TID][c.Tag].Call = *c
+		list[c.Tag].Call = *c
 	}
 	tree.OnRestart = func() bool {
 		d.sure = true
 		clear(d.ran)
 		clear(d.called)
-		clear(all)
+		list = nil
 		return true
 	}
 	if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, d); err != nil {
 		t.Fatal(err)
 	}
 	tree.Close()
-	for tid := range all {
-		all[tid] = slices.Clip(all[tid])
+	all = map[int32][]seen{}
+	at := make([]int, len(list)) // of its thread's: whose stack a call lies on may turn out while it is in progress
+	for i := range list {
+		x := &list[i]
+		if x.caller >= 0 {
+			x.caller = at[x.caller]
+		}
+		at[i] = len(all[x.TID])
+		all[x.TID] = append(all[x.TID], *x)
 	}
 	return all, d.sure, d
 }
