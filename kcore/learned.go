@@ -191,7 +191,7 @@ func ParseLearned(data []byte, name string) (list []Learned, err error) {
 func parseLearned(line []byte) (l Learned, ok bool, err error) {
 	var x learnedLine
 	if err := json.Unmarshal(line, &x); err != nil {
-		return l, false, err
+		return l, false, fmt.Errorf("want one JSON object, as pokes --learned -o jsonl writes: %w", err)
 	}
 	if x.Type != learnedType {
 		return l, false, nil

@@ -154,12 +154,12 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 		}
 	}
 	if c.Filters, err = decoder.ParseFilters(o.filter); err != nil {
-		return err
+		return usagef("--filter: %s", err)
 	}
 	for _, t := range o.text {
 		f, err := parseCodeFile(t)
 		if err != nil {
-			return err
+			return usagef("--text: %s", err)
 		}
 		c.Code = append(c.Code, f)
 	}
