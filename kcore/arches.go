@@ -99,7 +99,9 @@ func (a *arch) trapLen(text []byte) int {
 	return 0
 }
 
-// RecordedPoke is the poke that a TEXT_POKE record of an x86 kernel states.
+// RecordedPoke returns the poke that a PERF_RECORD_TEXT_POKE of an x86-64 kernel states
+// (include/uapi/linux/perf_event.h). time is the record's, ns; cpu is -1 where it is not
+// known. The poke keeps old and new.
 func RecordedPoke(time uint64, cpu int, addr uint64, old, new []byte) Poke {
 	return Poke{
 		Time: time, Begin: time, End: time, CPU: cpu, Addr: addr, Old: old, New: new,
@@ -107,10 +109,10 @@ func RecordedPoke(time uint64, cpu int, addr uint64, old, new []byte) Poke {
 	}
 }
 
-// RecordedScheme is the scheme of the poke that a TEXT_POKE record states. The
-// record does not name it, but its bytes tell. Where either text is empty it is
-// a slot. The mode is that of the code; SchemeUnsafe is the answer where its
-// kernels write no such records.
+// RecordedScheme returns the scheme of the poke that a PERF_RECORD_TEXT_POKE states. The
+// record does not name it, but its bytes tell. With old or new empty it is SchemeSlot. m is
+// the mode of the code; SchemeUnsafe is the answer for modes whose kernels write no such
+// records.
 func RecordedScheme(m isa.Mode, addr uint64, old, new []byte) Scheme {
 	id := archX86
 	switch m {

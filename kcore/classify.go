@@ -64,10 +64,10 @@ const (
 	x86Ret   = 0xc3
 )
 
-// Kinds tells what each poke of the journal was made for. It goes by the poke's
-// bytes, and by the symbols at its address and at its target; syms may be nil. It
-// goes by the other pokes too, since a jump into code that a record brought shows
-// what that code is.
+// Kinds returns what each poke of the journal was made for, by its index. It looks at the
+// poke's bytes, and at the symbols at its address and at its target; syms may be nil. It
+// also looks at the other pokes, since a jump into code that a record brought shows what
+// that code is.
 func Kinds(j *Journal, syms *symbols.Table) []Kind {
 	c := classifier{j: j, syms: syms}
 	for i := range j.pokes {

@@ -40,9 +40,10 @@ func (s *site) vouches(c *siteCell, k, lo, hi int, before bool) bool {
 	return !brought || two && !bytes.Equal(first, c.img)
 }
 
-// FillOld gives pokes whose old code is not said what the text knows of it: what the
-// poke before left there, or what the image holds. Where that is not known whole,
-// Old stays empty. It changes the journal, so it comes before all other use of it.
+// FillOld fills in Poke.Old where a record does not say it and the scheme replaces code.
+// The old code is what the poke before left there, or what the image holds. Where that is
+// not known whole, Old stays empty. FillOld changes the journal, so it must come before all
+// other use of it.
 func (t *Text) FillOld() {
 	for i := range t.j.pokes {
 		p := &t.j.pokes[i]

@@ -10,8 +10,8 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
-// LostRecords is an interval in which records were lost, and what of the poked text
-// is unknown for it.
+// LostRecords is an interval in which records were lost, and how much of the code that was
+// poked is unknown for that.
 type LostRecords struct {
 	event.Time // ns
 	// Sites counts the poked sites that are unknown while it lasts, Open those
@@ -193,17 +193,16 @@ func (w *witnesses) doubt(lost []loss) (d event.Span, which lossRange) {
 	return d, which
 }
 
-// TrapProves reports whether a trap taken at poke i's site shows that the poke
-// had begun. It does not where the code before it was changed without a record,
-// as that was done with a trap too.
+// TrapProves reports whether a trap taken at poke i's site shows that the poke had begun.
+// It does where the scheme puts the trap there and the old code begins with none. It does not
+// where the code before was changed without a record, since that was done with a trap, too.
 func (t *Text) TrapProves(i int) bool {
 	return t.j.rules.trapProves(&t.j.pokes[i]) && !t.vague[int32(i)]
 }
 
-// NothingBeside reports whether no code lay at poke i's site on the side that its
-// record leaves empty. That is before it, if it brings code, and behind it, if it
-// takes code away. It is false where a lost record may contradict that, since
-// code may have come and gone without one.
+// NothingBeside reports whether an empty Old or New of poke i says that no code lay there.
+// That is before the poke, if it brings code, or after it, if it takes code away. It is
+// false where records were lost, since code may have come and gone without one.
 func (t *Text) NothingBeside(i int) bool {
 	p := &t.j.pokes[i]
 	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.j.rules.unsaid(p) && !t.vague[int32(i)]
@@ -277,8 +276,8 @@ func (b *builder) flip() {
 	}
 }
 
-// Marks appends to dst the marks i with lo <= i < hi at which any of the n
-// bytes at addr becomes unknown, or known again, in no order.
+// Marks appends to dst, in no order, the marks i with lo <= i < hi (see Poke.Mark) at which
+// any of the n bytes at addr becomes unknown, or known again.
 func (t *Text) Marks(addr uint64, n int, lo, hi event.Epoch, dst []int) []int {
 	if len(t.losses) == 0 || n <= 0 || lo >= hi {
 		return dst

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Copies of the kernel's symbols of after a recording name what came meanwhile. What is
-// gone by then only the copy of before names. Symbols have no times, so a module of
-// which both tell the same stands once.
+// A copy of the kernel's symbols from after a recording names what came meanwhile. What is
+// gone by then only the copy from before names. Symbols in such copies have no times. So a
+// module of which both copies tell the same stands once.
 
-// WithLate returns the kallsyms of before, and behind it the lines of modules that
-// only the one of after has, or has elsewhere. KSYMBOL records name all other code that
-// came (include/uapi/linux/perf_event.h), with their times.
+// WithLate joins two copies of /proc/kallsyms, from before and from after a recording. It
+// returns the first one, and behind it the lines of modules that only the second one has,
+// or has elsewhere. All other code that came meanwhile is named by KSYMBOL records, with
+// times (include/uapi/linux/perf_event.h).
 func WithLate(before, after string) string {
 	was := map[string]map[string]bool{} // by module: addresses
 	for line := range strings.Lines(before) {
