@@ -39,8 +39,9 @@ type stack struct {
 	leftAt uint64 // cycles.last as of then
 }
 
-// doubtFrom puts in doubt the calls from index i on. A return that none of them awaits ends them, so the
-// stack is another one. Where instructions before were ambiguous, it may have been another one since these.
+// doubtFrom puts in doubt the calls from index i on. An ambiguous instruction may have been a call or a return, or not
+// have been executed: then other calls are in progress, and each of these may end elsewhere. A return that no call
+// awaits shows that.
 func (p *stack) doubtFrom(i int) {
 	if !p.doubted {
 		return

@@ -246,6 +246,7 @@ func TestCallsTrueArm(t *testing.T) {
 		70,     // a breakpoint in place of a return
 		700123, // nothing settles which calls are in progress: a later return shows that they are other ones
 		801094, // two flows have a call at different times
+		60380,  // a handler's ambiguous return may be that of what it interrupted
 	}
 	for seed := first; seed < first+n; seed++ {
 		seeds = append(seeds, seed)

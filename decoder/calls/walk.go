@@ -159,7 +159,9 @@ func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
 	}
 	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 		c.top.Ambiguous += n
-		c.part.doubted = true
+		if c.part.doubted = true; ending.Has(x.Block.Class) {
+			c.part.doubtFrom(0) // those that a handler interrupted, too
+		}
 	}
 }
 
