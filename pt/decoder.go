@@ -90,7 +90,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.times.now = seg.Time.Lo
 	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now
 
-	d.close.ok, d.close.on, d.close.hasTSC = false, false, false
+	d.close.ok, d.close.on, d.close.hasTSC, d.close.broken = false, false, false, false
 	if len(own) < len(seg.Buf) {
 		var l Lexer
 		l.Reset(seg.Buf[len(own):], seg.Off+int64(len(own)))
@@ -234,7 +234,7 @@ func (d *Decoder) finish() {
 	}
 	end := d.lx.base + int64(len(d.lx.buf))
 	e := d.push(end, end)
-	if e.Kind = event.End; d.close.bad {
+	if e.Kind = event.End; d.close.broken {
 		e.Flags = event.FlagNoPacket
 	}
 }

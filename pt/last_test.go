@@ -46,8 +46,8 @@ func TestLastPacket(t *testing.T) {
 	}
 }
 
-// TestBrokenEnd would catch the end of a segment that does not say that the sync point there is broken, or says it where
-// it is only cut short.
+// TestBrokenEnd would catch the end of a segment that does not say that the sync point there is broken. It would also
+// catch one that says it where it is only cut short, or where the stream ends.
 func TestBrokenEnd(t *testing.T) {
 	sync := append([]byte(psb), 0x99, 0x01)
 	for _, c := range []struct {
@@ -57,7 +57,11 @@ func TestBrokenEnd(t *testing.T) {
 		flags  event.Flags
 	}{
 		{"a packet that has no place there", Packet{Kind: TIP, Arg: 6, Value: 0x1000}.Append(nil), event.End, event.FlagNoPacket},
+		{"bytes that are no packet", []byte{0x02, 0xff}, event.End, event.FlagNoPacket},
+		{"a packet that is none for its end", append([]byte{0x99}, psb...), event.End, event.FlagNoPacket},
+		{"another sync point", Packet{Kind: PSBEND}.Append([]byte(psb)), event.End, event.FlagNoPacket},
 		{"cut short", nil, event.End, 0},
+		{"cut short within a packet", []byte{0x99}, event.End, 0},
 		{"whole", Packet{Kind: PSBEND}.Append(nil), event.Sync, event.FlagRestated},
 	} {
 		buf := Packet{Kind: PSBEND}.Append(append([]byte(nil), sync...))
@@ -72,6 +76,12 @@ func TestBrokenEnd(t *testing.T) {
 		}
 		if flags := last.Flags & (event.FlagNoPacket | event.FlagRestated); last.Kind != c.kind || flags != c.flags {
 			t.Errorf("%s: %v, flags %x, want %v, %x", c.what, last.Kind, flags, c.kind, c.flags)
+		}
+		d.Reset(segs[len(segs)-1])
+		for d.Next(&e) {
+		}
+		if e.Kind != event.End || e.Flags != 0 {
+			t.Errorf("%s: the stream's end: %v, flags %x", c.what, e.Kind, e.Flags)
 		}
 	}
 }

@@ -9,14 +9,15 @@ import (
 // psbPlus is what a PSB+ says: the state at its PSB. Intel SDM, section
 // "Decoder Synchronization (PSB+)".
 type psbPlus struct {
-	ok  bool  // PSBEND was there, or an OVF that stands for it
-	bad bool  // a packet in it has no place there: at off, up to end
-	odd bool  // it has several FUPs, or not its bytes alone say what it did to the clock or where it ends
-	fup int   // where the payload of its FUP begins, bytes from its begin
-	len int   // of that payload, bytes; 0: none
-	off int64 // offset of the PSB
-	end int64 // offset after its last packet
-	on  bool  // there was a FUP: tracing is on at ip
+	ok     bool  // PSBEND was there, or an OVF that stands for it
+	bad    bool  // a packet in it has no place there: at off, up to end
+	broken bool  // it is not whole, and not for want of bytes: what lies before it may be damaged too
+	odd    bool  // it has several FUPs, or not its bytes alone say what it did to the clock or where it ends
+	fup    int   // where the payload of its FUP begins, bytes from its begin
+	len    int   // of that payload, bytes; 0: none
+	off    int64 // offset of the PSB
+	end    int64 // offset after its last packet
+	on     bool  // there was a FUP: tracing is on at ip
 	execution
 	hasVMCS bool
 	hasTSX  bool
@@ -38,14 +39,16 @@ func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 	s := psbPlus{off: l.Off(), end: l.Off()}
 	for {
 		at := l.Off()
-		if !fetch(l, &p, er) || p.Kind == Bad {
+		more := fetch(l, &p, er)
+		if !more || p.Kind == Bad {
+			s.broken = more && (p.Arg != packettext.BadCut || l.pos < len(l.buf))
 			l.SeekTo(at)
 			return s
 		}
 		first := p.Off == s.off
 		switch p.Kind {
 		case PSB:
-			if !first { // the PSBEND is missing
+			if s.broken = !first; s.broken { // the PSBEND is missing
 				l.SeekTo(at)
 				return s
 			}
@@ -61,7 +64,7 @@ func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 			return s
 		default:
 			if !s.read(&p, k) {
-				s.bad = true
+				s.bad, s.broken = true, true
 				l.SeekTo(at)
 				return s
 			}

@@ -183,6 +183,16 @@ func segmentOver(x *executor, t *thread, e *event.Event) {
 	t.on = false
 }
 
+// spoilt takes e, a Trouble while the flow is lost. What led to where that was lost may be damaged, too.
+func spoilt(x *executor, t *thread, e *event.Event) {
+	switch x.contradictory(t, e.Reason, e) {
+	case nearBytes:
+		x.out.doubted(t, &event.Gap{Reason: event.BadPacket, Off: e.Off})
+	case sinceConfirmed:
+		x.out.doubted(t, nil)
+	}
+}
+
 // pass takes an event that does not move the flow.
 func (x *executor) pass(t *thread, e *event.Event) status {
 	if e.Detail == event.DetailCR3 {
@@ -240,10 +250,14 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 		if e.Kind == event.Enable {
 			x.out.noteOf(t, NoteTrackOn, e, e.IP)
 		}
+	case e.Kind == event.End:
+		segmentOver(x, t, e)
+		return moved
 	case e.Kind == event.Trouble:
 		if !t.lost {
 			return fail(e.Reason)
 		}
+		spoilt(x, t, e)
 	case e.Kind == event.Async, e.Kind == event.Target, e.Kind == event.Outcomes, e.Kind == event.AsyncDisable:
 		if !t.lost {
 			return fail(event.Mismatch) // flow without tracing

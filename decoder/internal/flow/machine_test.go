@@ -147,7 +147,7 @@ func (m *machine) tell(e event.Event) {
 // settle notes that the trace says how the flow came here.
 func (m *machine) settle() { m.runs, m.jumps, m.keep = 0, 0, len(m.ips) }
 
-// flush tells the outcomes gathered, and the target that waited behind them.
+// flush tells the outcomes gathered, and the target that waited behind them. No timing packet lies between.
 func (m *machine) flush() {
 	if len(m.bits) > 0 {
 		e := event.Event{Kind: event.Outcomes, N: uint8(len(m.bits))}
@@ -161,7 +161,8 @@ func (m *machine) flush() {
 	}
 	if m.late != nil {
 		m.tell(*m.late)
-		m.late = nil
+		n := len(m.evs)
+		m.evs[n-1].Time, m.late = m.evs[n-2].Time, nil
 	}
 }
 

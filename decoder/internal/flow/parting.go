@@ -14,7 +14,8 @@ import (
 // forces both out (Intel SDM, volume 3C, section "Deferred TIPs"). So:
 //
 //  1. Only the last outcomes of the packet directly before the targets may belong
-//     behind the target. All that was sent before is older.
+//     behind the target. All that was sent before is older. The targets come right behind it, so
+//     behind one that a timing packet keeps from it none is left.
 //  2. The flow before the gap, where it was sure, had some of these in hand: no more
 //     than those are left.
 //  3. A flow that an interrupt, a sync point, or any other place stated in full leads
@@ -79,10 +80,15 @@ func (q *queue) waiting(i, from, inHand int) (o *event.Event, n int, known bool)
 }
 
 // tooMany reports whether a flow that has n outcomes in hand at target i is not what ran. By the
-// first of the rules above it is not if they are more than the packet before the target holds.
+// first of the rules above it is not if they are more than the packet before the target holds. Nor is it
+// if a timing packet lies between, which ends the time of what comes before.
 func (q *queue) tooMany(i, n int) bool {
 	_, o, _ := q.waitedBehind(i)
-	return o != nil && o.Last > 0 && n > int(o.Last)
+	if o == nil {
+		return false
+	}
+	e := q.at(i)
+	return o.Last > 0 && n > int(o.Last) || e != nil && o.Time.Hi < e.Time.Hi
 }
 
 // endsDoubt ends the doubt about t, which the target at t.q leads on, if it says where

@@ -40,6 +40,9 @@ func (x *executor) resync(t *thread, why event.Reason) {
 		if e.Kind == event.End || (e.Kind == event.Sync && !e.HasIP()) {
 			break
 		}
+		if e.Kind == event.Trouble && t.q != from {
+			spoilt(x, t, e)
+		}
 		x.pass(t, e)
 		t.q++
 		if !x.window.roomFor(t) {
