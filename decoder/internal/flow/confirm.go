@@ -186,7 +186,7 @@ func (b *Batch) decision() (yes, known bool) {
 		}
 		switch l := r.Block.lead; l & place {
 		case toTarget:
-			if l&spends != 0 {
+			if l&spends != 0 && l&mayFail != 0 { // else its outcome can be but one
 				return true, true
 			}
 		case toStated, toFar, toTrap, toRaised:

@@ -90,8 +90,11 @@ func (w *Walker) points() {
 			stamp = w.exec.out.stamp
 			bits <<= 1
 			n--
-			if way < 0 {
+			switch {
+			case to != nil:
 				w.exec.out.counts(b, l-1)
+			case way < 0:
+				rs[l-1].flags = ahead // the return stack said it
 			}
 			if to != nil {
 				t.notBefore(w.exec.code.text, to)

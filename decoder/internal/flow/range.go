@@ -50,6 +50,7 @@ const (
 	either rangeFlags = 1 << iota // see Range.Either
 	// When its last instruction was executed, outcomes of what came later were in hand or told next, or
 	// it was a guess that was refuted. What fast knows it sets only where the trace states the target.
+	// Or the return stack said where it led.
 	ahead
 	detour // see IsDetour
 	// It returned to where an exception came from, and that tells nothing until the flow has gone on (interrupted).

@@ -117,6 +117,29 @@ func TestConfirms(t *testing.T) {
 	}
 }
 
+// TestConfirmsEach would catch an interrupt that confirms a flow because of an outcome that can be but one, where each
+// branch spends one.
+func TestConfirmsEach(t *testing.T) {
+	for _, c := range []struct {
+		what, want string
+		from       uint64
+		outcomes   string
+	}{
+		{"a jump", "8? 30? gap:mismatch", 0x1008, "t"},
+		{"a branch, and a jump", "4 8 30? gap:mismatch", 0x1004, "tt"},
+	} {
+		var p prints
+		w := NewWalker(confirmText(), NewCache(), Config{ISA: x86.Decoder{}, Rules: armRules, Mode: isa.Mode64})
+		evs := events{syncAt(c.from), bits(c.outcomes), async(0x1010, 0x1030), bits("n"), impossible(0x106f)}
+		if err := w.Run(&evs, &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.String(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
 // TestDoubtGoesBack would catch doubt that goes back over more stated targets than it
 // says, or over fewer. A return that an outcome tells of is none.
 func TestDoubtGoesBack(t *testing.T) {
@@ -214,6 +237,52 @@ func TestDoubtBeforeWindow(t *testing.T) {
 		}
 		if got := p.String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s spends an outcome:\n got %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestDoubtOverStack would catch indirect branches that count as stated targets, over which doubt does not go back,
+// though the return stack said where they led. The walk is fast there and careful.
+func TestDoubtOverStack(t *testing.T) {
+	rules := armRules
+	rules.Returns = isa.ReturnsByOutcome
+	for name, c := range map[string]struct{ text, round string }{
+		"a call": {"\xff\xd0\xeb\xfc", "0 2"},                                                         // call *%rax; jmp 0
+		"a jump": {"\xe8\x0b\x00\x00\x00\xeb\xf9" + strings.Repeat("\xcc", 9) + "\xff\xe0", "0 10 5"}, // call 10; jmp 0; ...; jmp *%rax
+	} {
+		n := len(strings.Fields(c.round))
+		for _, stated := range []bool{false, true} {
+			for _, careful := range []bool{false, true} {
+				evs := events{syncAt(0x1000)}
+				for range 8 {
+					evs = append(evs, bits(strings.Repeat("t", n)))
+					if stated {
+						evs[len(evs)-1] = bits(strings.Repeat("t", n-1))
+						evs = append(evs, to(0x1000+uint64(3*n-4)), bits("t"))
+					}
+				}
+				evs = append(evs, impossible(0x1003))
+				w := NewWalker(code(map[int]string{0: c.text}), NewCache(), Config{ISA: x86.Decoder{}, Rules: rules, Mode: isa.Mode64})
+				w.careful = careful
+				var p prints
+				if err := w.Run(&evs, &p); err != nil {
+					t.Fatal(err)
+				}
+				sure := 0
+				if stated { // up to the fourth of the last targets
+					sure = 5*n - 1
+				}
+				want := ""
+				for i, ip := range strings.Fields(strings.Repeat(c.round+" ", 8)) {
+					if want += ip; i >= sure {
+						want += "?"
+					}
+					want += " "
+				}
+				if got := p.String(); !strings.HasPrefix(got, want+"gap") {
+					t.Errorf("%s, stated %v, careful %v:\n got %s\nwant %sgap", name, stated, careful, got, want)
+				}
+			}
 		}
 	}
 }

@@ -9,7 +9,11 @@ import (
 // Without one, the flow is on the way to an exception and is not told of branches
 // that are not taken.
 func (x *executor) waypoint(t *thread, b *Block) status {
-	x.emit(t, b, int(b.N))
+	if p := b.lead & place; (p == toStated || p == toFar) && t.n > 0 && (t.n > 1 || !x.events.targetNext(t.q)) {
+		emitAs(x, t, b, int(b.N), ahead)
+	} else {
+		x.emit(t, b, int(b.N))
+	}
 	if t.n == 0 {
 		t.ip = b.End
 		return moved
@@ -24,6 +28,16 @@ func (x *executor) waypoint(t *thread, b *Block) status {
 		return moved
 	}
 	return x.took(t, b)
+}
+
+// targetNext reports whether event i, or the one behind payloads there, states where the branch led whose outcome
+// came last. Else the return stack says it.
+func (q *queue) targetNext(i int) bool {
+	for ; ; i++ {
+		if e := q.at(i); e == nil || e.Kind != event.Payload && e.Kind != event.Context {
+			return targets(e)
+		}
+	}
 }
 
 // reserved takes a flow that goes straight on over b's last instruction, which
