@@ -35,6 +35,7 @@ type doubts struct {
 	sites  []site        // by address
 	bytes  []image.Range // of all sites, and of the code behind them up to where their versions meet, by address
 	parts  parts
+	rooms  sync.Pool // of *[]flow.Range: where a doubter cuts ranges
 	kept   keptPatches
 	asides asides
 
@@ -206,8 +207,43 @@ func (k *doubter) walk(r *flow.Range) (any bool, err error) {
 	return true, nil
 }
 
+// passes reports whether nothing of x is in doubt, and follows the flow through it then.
+func (k *doubter) passes(x *flow.Batch) bool {
+	n := 0
+	for i := range x.Ranges {
+		r := &x.Ranges[i]
+		if n += int(r.N); !k.asked && k.d.at(r.Block.Addr, r.Block.End) != nil {
+			return false
+		}
+	}
+	if k.asked {
+		for len(k.list) > 0 && k.list[0].end <= k.at {
+			k.list = k.list[1:]
+		}
+		if len(k.list) > 0 && k.list[0].from < k.at+n {
+			return false
+		}
+	}
+	k.at += n
+	return true
+}
+
+// room returns memory for ranges, as much as b has at least. It goes back to the pool with what b leaves.
+func (d *doubts) room(b *flow.Batch) *[]flow.Range {
+	x, ok := d.rooms.Get().(*[]flow.Range)
+	if !ok {
+		x = new([]flow.Range)
+	}
+	*x = slices.Grow((*x)[:0], len(b.Ranges)+16)
+	return x
+}
+
 // Flow takes a batch.
 func (k *doubter) Flow(x *flow.Batch) error {
+	if k.passes(x) {
+		return k.to.Flow(x)
+	}
+	var room *[]flow.Range
 	var out []flow.Range // nil: as they are
 	note := 0
 	for i := range x.Ranges {
@@ -227,7 +263,8 @@ func (k *doubter) Flow(x *flow.Batch) error {
 			doubtful = false
 		}
 		if doubtful && out == nil {
-			out = append(make([]flow.Range, 0, len(x.Ranges)+16), x.Ranges[:i]...)
+			room = k.d.room(x)
+			out = append(*room, x.Ranges[:i]...)
 		}
 		switch {
 		case out == nil:
@@ -248,7 +285,8 @@ func (k *doubter) Flow(x *flow.Batch) error {
 		for ; note < len(x.Notes); note++ {
 			x.Notes[note].At = len(out)
 		}
-		x.Ranges = out
+		*room, x.Ranges = x.Ranges, out
+		k.d.rooms.Put(room)
 	}
 	return k.to.Flow(x)
 }

@@ -75,6 +75,41 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// TestDoubtsAsked would catch a flow that comes to a site, and nobody asks what is in doubt, or one that does not, and
+// someone asks. It would catch what is passed over though it is in doubt.
+func TestDoubtsAsked(t *testing.T) {
+	block := &flow.Block{Addr: 0x100, End: 0x108, N: 4, Lens: []uint8{2, 2, 2, 2}}
+	whole, half := flow.Range{Block: block, N: 4}, flow.Range{Block: block, N: 2}
+	for _, c := range []struct {
+		at     uint64 // of the site
+		ranges []flow.Range
+		asked  int
+		want   string
+	}{
+		{0x200, []flow.Range{whole, half}, 0, " 100 102 104 106 100 102"},
+		{0x104, []flow.Range{half, half}, 0, " 100 102 100 102"},
+		{0x104, []flow.Range{half, whole, half}, 1, " 100 102 100 102 104? 106 100? 102"},
+		{0x103, []flow.Range{whole, half, half}, 1, " 100 102 104 106 100? 102 100? 102"},
+	} {
+		for _, each := range []int{1, 2, 3} { // ranges of a batch
+			got, asked := &flowSink{}, 0
+			d := &doubts{sites: []site{{addr: c.at, last: c.at + 1}}}
+			k := &doubter{d: d, to: got, find: func() ([]stretch, error) {
+				asked++
+				return []stretch{{4, 5}, {6, 7}}, nil
+			}}
+			for list := range slices.Chunk(c.ranges, each) {
+				if err := k.Flow(&flow.Batch{Ranges: slices.Clone(list)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got.text != c.want || asked != c.asked {
+				t.Errorf("site at %#x: asked %d times, want %d; got%s, want%s", c.at, asked, c.asked, got.text, c.want)
+			}
+		}
+	}
+}
+
 // TestCompare would catch claims that another version of the code does not lead to, and doubt
 // where both are together again. A letter is an instruction, a bar an event.
 func TestCompare(t *testing.T) {

@@ -91,16 +91,22 @@ func (al *aligner) touch(n *node) {
 	}
 }
 
-// aligner finds what two flows share. Its memory is used again.
-type aligner struct {
-	text  versions
+// comparing is memory to compare two flows in. Walkers that take turns share one: what lies in it is of use until
+// two others are compared.
+type comparing struct {
 	a, b  []item
 	reach []int32 // of Myers' algorithm: per diagonal, how far along a
 	trace []int32 // reach after each round
 	holes []gapIn // where b has more
 	path  []*node
-	work  int // steps done: items and notes looked at, compared, or copied
-	held  int // by what was told of in notes, as Config.MaxRanges counts
+}
+
+// aligner finds what two flows share.
+type aligner struct {
+	*comparing // lent
+	text       versions
+	work       int // steps done: items and notes looked at, compared, or copied
+	held       int // by what was told of in notes, as Config.MaxRanges counts
 
 	most    int      // edits: see mostEdits
 	brief   bool     // alternatives are not told of
@@ -455,7 +461,13 @@ func (al *aligner) differ(a, b []item) int {
 
 // itemsSince appends what the flow that ends at n holds since from.
 func (al *aligner) itemsSince(dst []item, n *node, from point) []item {
-	for _, n := range slices.Backward(al.pathSince(n, from)) {
+	path := al.pathSince(n, from)
+	most := 0
+	for _, n := range path {
+		most += n.insns()
+	}
+	dst = slices.Grow(dst, most)
+	for _, n := range slices.Backward(path) {
 		if n == from.n {
 			dst = appendItems(dst, n, from.k)
 		} else {
@@ -479,6 +491,14 @@ func (al *aligner) pathSince(n *node, from point) []*node {
 		al.path = append(al.path, n)
 	}
 	return al.path
+}
+
+// insns returns how many items n has at most.
+func (n *node) insns() (most int) {
+	for i := range n.out.Ranges {
+		most += int(n.out.Ranges[i].N)
+	}
+	return most + len(n.out.Notes)
 }
 
 // appendItems appends what n holds from its range k on; -1: all.

@@ -57,7 +57,7 @@ func claimed(n *node) (runs [][]claimAt) {
 		}
 		run = nil
 	}
-	for _, x := range new(aligner).itemsSince(nil, n, point{}) {
+	for _, x := range (&aligner{comparing: new(comparing)}).itemsSince(nil, n, point{}) {
 		if x.r == nil || x.r.Verdict == Ambiguous {
 			end()
 		} else {
@@ -102,7 +102,7 @@ next:
 // where both are the same, and times that go back.
 func TestDoubt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	var al aligner
+	al := aligner{comparing: new(comparing)}
 	for round := range testsize.Of(t, 5000, 20000) {
 		al.most = []int{maxEdits, briefEdits, 1}[round%3]
 		s := make([]byte, rnd.IntN(40))
@@ -162,7 +162,7 @@ func flowOf(s string) (list []item) {
 		}
 		n.out.Ranges = append(n.out.Ranges, r)
 	}
-	return new(aligner).itemsSince(nil, n, point{})
+	return (&aligner{comparing: new(comparing)}).itemsSince(nil, n, point{})
 }
 
 // TestSlide would catch doubt of its own for a loop's round that one flow has
@@ -189,7 +189,7 @@ func TestSlide(t *testing.T) {
 		for i := range b {
 			b[i].r.flags |= either
 		}
-		al := aligner{most: maxEdits}
+		al := aligner{comparing: new(comparing), most: maxEdits}
 		if at, ok := al.slide(a, b, x.h, x.low, x.high); ok != (x.at >= 0) || ok && at != x.at {
 			t.Errorf("%s and %s, %v: at %d, %v; want %d", x.a, x.b, x.h, at, ok, x.at)
 		}
@@ -216,7 +216,7 @@ func TestBetween(t *testing.T) {
 		{"st", 1, ""},
 	} {
 		a := flowOf(x.a)
-		ok := new(aligner).between(a, x.i)
+		ok := (&aligner{comparing: new(comparing)}).between(a, x.i)
 		got := ""
 		for i := range a {
 			c := byte(a[i].ip)
@@ -242,7 +242,7 @@ func TestBriefEdits(t *testing.T) {
 	work := map[bool]int{}
 	for _, brief := range []bool{false, true} {
 		cfg := Config{Brief: brief}
-		al := aligner{most: cfg.mostEdits()}
+		al := aligner{comparing: new(comparing), most: cfg.mostEdits()}
 		keep, other := letters(rnd, s, 0), letters(rnd, o, 0)
 		al.doubtUnshared(keep, other)
 		if got, want := claimed(keep), claimed(other); !holds(got, want) {

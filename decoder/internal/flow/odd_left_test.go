@@ -121,7 +121,7 @@ func TestTooMany(t *testing.T) {
 // TestMarksStay would catch doubt, or confirmation, that is lost or moves where a note is put
 // before it, or where a flow is copied for another cut.
 func TestMarksStay(t *testing.T) {
-	w := window{spare: &spares{}}
+	w := window{spare: &spares{}, align: aligner{comparing: new(comparing)}}
 	n := w.spare.node()
 	n.out.Ranges = make([]Range, 3)
 	n.out.Notes = []Note{{At: 1}}

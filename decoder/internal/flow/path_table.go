@@ -78,6 +78,8 @@ type Paths struct {
 
 	misses  int
 	phrases *phrases
+
+	flows comparing // where the worker's walkers compare flows
 }
 
 // nthPath returns path i.

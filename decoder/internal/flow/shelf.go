@@ -49,7 +49,7 @@ func (k *Shelf) Keep(b *Batch, most int64) *Kept {
 		k.room = make([]byte, 0, max(shelfPiece, worst))
 	}
 	at := len(k.room)
-	to := k.putStamps(k.putRanges(k.room, b.Ranges), b.Stamps)
+	to := k.putRanges(k.putStamps(k.room, b.Stamps), b.Ranges)
 	x := &Kept{stream: b.Stream, ranges: len(b.Ranges), stamps: len(b.Stamps), bytes: to[at:len(to):len(to)]}
 	if x.notes = b.Notes; x.Size() > most {
 		return nil
@@ -118,13 +118,18 @@ func (k *Shelf) putStamps(to []byte, ss []Stamp) []byte {
 	return to
 }
 
-// number takes a number off the front of b.
-func number(b []byte) (x uint64, rest []byte) {
-	if b[0] < 1<<7 {
-		return uint64(b[0]), b[1:]
+// number takes the number at b[at] on, and returns where it ends.
+func number(b []byte, at int) (x uint64, end int) {
+	if c := b[at]; c < 1<<7 {
+		return uint64(c), at + 1
 	}
-	x, n := binary.Uvarint(b)
-	return x, b[n:]
+	return longNumber(b, at)
+}
+
+// longNumber is number where that takes more than a byte.
+func longNumber(b []byte, at int) (x uint64, end int) {
+	x, n := binary.Uvarint(b[at:])
+	return x, at + n
 }
 
 // Fill has b be what x is, in memory of its own.
@@ -132,15 +137,34 @@ func (x *Kept) Fill(b *Batch) {
 	b.Reset()
 	b.Stream, b.Notes = x.stream, append(b.Notes, x.notes...)
 	b.Ranges, b.Stamps = slices.Grow(b.Ranges, x.ranges)[:x.ranges], slices.Grow(b.Stamps, x.stamps)[:x.stamps]
-	x.stampsTo(b.Stamps, x.rangesTo(b.Ranges, x.bytes))
+	x.rangesTo(b.Ranges, x.stampsTo(b.Stamps))
 }
 
-// rangesTo writes ranges to rs, and returns what lies behind them.
-func (x *Kept) rangesTo(rs []Range, from []byte) (rest []byte) {
-	var head uint64
+// stampsTo writes stamps to ss. It returns where the ranges begin.
+func (x *Kept) stampsTo(ss []Stamp) (at int) {
+	var off, lo, hi uint64
+	var s Stamp
+	for i := range ss {
+		off, at = number(x.bytes, at)
+		if s.Off += unzigzag(off >> 1); off&1 == 0 {
+			lo, at = number(x.bytes, at)
+			hi, at = number(x.bytes, at)
+			s.Time.Lo += uint64(unzigzag(lo))
+			s.Time.Hi += uint64(unzigzag(hi))
+		}
+		ss[i] = s
+	}
+	return at
+}
+
+// rangesTo writes ranges to rs, of which the bytes begin at an index.
+func (x *Kept) rangesTo(rs []Range, at int) {
 	was, stamp := uint32(0), uint32(0)
 	for i := range rs {
-		head, from = number(from)
+		head := uint64(x.bytes[at])
+		if at++; head >= 1<<7 {
+			head, at = longNumber(x.bytes, at-1)
+		}
 		was += uint32(unzigzag(head >> keptBits))
 		if head&keptMore == 0 {
 			stamp += uint32(head & keptNext)
@@ -148,34 +172,21 @@ func (x *Kept) rangesTo(rs []Range, from []byte) (rest []byte) {
 			rs[i] = Range{Block: k, Stamp: stamp, N: k.N}
 			continue
 		}
-		var place, step, n uint64
-		place, from = number(from)
-		step, from = number(from)
-		n, from = number(from)
-		stamp += uint32(unzigzag(step))
-		r := Range{Stamp: stamp, N: uint16(n), Verdict: Verdict(from[0]), flags: rangeFlags(from[1])}
-		if from = from[2:]; place == 0 {
-			r.Block = x.blocks[was]
-		} else {
-			r.Block = x.others[place-1]
-		}
-		rs[i] = r
+		at = x.rangeTo(&rs[i], was, stamp, at)
+		stamp = rs[i].Stamp
 	}
-	return from
 }
 
-// stampsTo writes stamps to ss.
-func (x *Kept) stampsTo(ss []Stamp, from []byte) {
-	var off, lo, hi uint64
-	var s Stamp
-	for i := range ss {
-		off, from = number(from)
-		if s.Off += unzigzag(off >> 1); off&1 == 0 {
-			lo, from = number(from)
-			hi, from = number(from)
-			s.Time.Lo += uint64(unzigzag(lo))
-			s.Time.Hi += uint64(unzigzag(hi))
-		}
-		ss[i] = s
+// rangeTo writes to r a range of which more is said than its block, at an index. It returns where that ends.
+func (x *Kept) rangeTo(r *Range, block, stamp uint32, at int) (end int) {
+	place, at := number(x.bytes, at)
+	step, at := number(x.bytes, at)
+	n, at := number(x.bytes, at)
+	*r = Range{Stamp: stamp + uint32(unzigzag(step)), N: uint16(n), Verdict: Verdict(x.bytes[at]), flags: rangeFlags(x.bytes[at+1])}
+	if place == 0 {
+		r.Block = x.blocks[block]
+	} else {
+		r.Block = x.others[place-1]
 	}
+	return at + 2
 }

@@ -149,6 +149,7 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	}
 	w := &Walker{paths: &Paths{cache: c}}
 	w.exec.prepare(text, c, cfg)
+	w.exec.window.align.comparing = &w.paths.flows
 	w.t.stack.depth = isa.MaxStack
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
 		w.t.stack.depth = d
@@ -169,7 +170,7 @@ func UsePaths(w *Walker, p *Paths) {
 	if w.phrased { // w may be in the midst of phrases
 		p.countFor(w.exec.out.refer.tally)
 	}
-	w.paths = p
+	w.paths, w.exec.window.align.comparing = p, &p.flows
 	p.uses(w.exec.code.cache)
 }
 
