@@ -51,7 +51,7 @@ func TestAnswers(t *testing.T) {
 			return all, s.decoded.Load() - before
 		}
 		var sum, whole int64
-		for n := range testsize.Of(t, 6, 16) {
+		for n := range testsize.Of(t, 6, 8, 16) {
 			var list []learn.Held
 			for range r.IntN(3) {
 				if x := ideas[r.IntN(len(ideas))]; !slices.ContainsFunc(list, func(y learn.Held) bool { return y.Addr == x.Addr }) {
