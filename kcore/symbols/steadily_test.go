@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestSteadily holds Steadily against Lookup at two times, over random symbols and records in their midst, with look-ups by
@@ -14,7 +16,7 @@ import (
 func TestSteadily(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	steady, hidden := 0, 0
-	for range 60 {
+	for range testsize.Of(t, 12, 60) {
 		const base, size = 0xffff_ffff_8100_0000, 1 << 10
 		var b strings.Builder
 		for range 1 + r.IntN(30) {
