@@ -52,11 +52,9 @@ func (c *cpu) unawaited(addr uint64, p *place) {
 		switch {
 		case i < n-1 && calls[i].function == p.function && !p.unnamed && !p.again(calls[i]):
 			c.Unmatched++
-			c.part.doubtFrom(i + 1)
 			c.endAbove(i)
 			return
 		case calls[i].open:
-			c.part.doubtFrom(i)
 			c.endAbove(i)
 			c.end(Returned)
 			if c.top == nil || c.top.function != p.function || p.again(c.top) {
@@ -67,7 +65,6 @@ func (c *cpu) unawaited(addr uint64, p *place) {
 	}
 	if n > 0 {
 		c.Unmatched++
-		c.part.doubtFrom(n - 1)
 		if !c.top.async && !c.top.root {
 			c.end(Unwound)
 		}

@@ -33,20 +33,14 @@ type stack struct {
 	calls  []*Call
 	before int // calls outside of these that nobody remembers
 
-	doubted bool // an ambiguous instruction may have left another stack than this
-
 	left   bool   // the flow is in another one, which was left
 	leftAt uint64 // cycles.last as of then
 }
 
-// doubtFrom puts in doubt the calls from index i on. An ambiguous instruction may have been a call or a return, or not
-// have been executed: then other calls are in progress, and each of these may end elsewhere. A return that no call
-// awaits shows that.
-func (p *stack) doubtFrom(i int) {
-	if !p.doubted {
-		return
-	}
-	for _, x := range p.calls[i:] {
+// doubt puts all calls of p in doubt. An ambiguous instruction may have been a call or a return, or not have been
+// executed: then other calls are in progress, and each of these may end elsewhere.
+func (p *stack) doubt() {
+	for _, x := range p.calls {
 		x.Verdict = decoder.Ambiguous
 	}
 }

@@ -159,8 +159,8 @@ func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
 	}
 	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 		c.top.Ambiguous += n
-		if c.part.doubted = true; ending.Has(x.Block.Class) {
-			c.part.doubtFrom(0) // those that a handler interrupted, too
+		if ending.Has(x.Block.Class) {
+			c.part.doubt() // those that a handler interrupted, too
 		}
 	}
 }

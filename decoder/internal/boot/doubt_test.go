@@ -80,6 +80,7 @@ func TestDoubts(t *testing.T) {
 func TestDoubtsAsked(t *testing.T) {
 	block := &flow.Block{Addr: 0x100, End: 0x108, N: 4, Lens: []uint8{2, 2, 2, 2}}
 	whole, half := flow.Range{Block: block, N: 4}, flow.Range{Block: block, N: 2}
+	away := flow.Range{Block: &flow.Block{Addr: 0x300, End: 0x308, N: 4, Lens: block.Lens}, N: 4}
 	for _, c := range []struct {
 		at     uint64 // of the site
 		ranges []flow.Range
@@ -90,13 +91,14 @@ func TestDoubtsAsked(t *testing.T) {
 		{0x104, []flow.Range{half, half}, 0, " 100 102 100 102"},
 		{0x104, []flow.Range{half, whole, half}, 1, " 100 102 100 102 104? 106 100? 102"},
 		{0x103, []flow.Range{whole, half, half}, 1, " 100 102 104 106 100? 102 100? 102"},
+		{0x103, []flow.Range{away, whole, away, half}, 1, " 300 302 304 306 100? 102 104? 106 300 302 304 306 100? 102"},
 	} {
 		for _, each := range []int{1, 2, 3} { // ranges of a batch
 			got, asked := &flowSink{}, 0
 			d := &doubts{sites: []site{{addr: c.at, last: c.at + 1}}}
 			k := &doubter{d: d, to: got, find: func() ([]stretch, error) {
 				asked++
-				return []stretch{{4, 5}, {6, 7}}, nil
+				return []stretch{{4, 5}, {6, 7}, {12, 13}}, nil
 			}}
 			for list := range slices.Chunk(c.ranges, each) {
 				if err := k.Flow(&flow.Batch{Ranges: slices.Clone(list)}); err != nil {
