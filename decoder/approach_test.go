@@ -22,7 +22,7 @@ func TestApproach(t *testing.T) {
 	for _, name := range names[:testsize.Of(t, 2, len(names))] {
 		o := readOriginal(t, name, tables)
 		var all, behind int64
-		for seed := range uint64(testsize.Of(t, 8, 12, 24)) {
+		for seed := range uint64(testsize.Of(t, 8, 8, 24)) {
 			x := imageLie(o, random("image", o.name, 3000+seed))
 			if x == nil || !o.executed(x.sites[0].addr) {
 				continue

@@ -170,7 +170,7 @@ func TestDamagedRecording(t *testing.T) {
 		want := bySegments(t, os.DirFS(root), dir, nil).list
 		all, same, worst := 0, 0, 1.0
 		var sum claimCount
-		rounds := testsize.Of(t, 2, 4, 1000)
+		rounds := testsize.Of(t, 2, 3, 1000)
 		if n, err := strconv.Atoi(os.Getenv("DAMAGE")); err == nil {
 			rounds = n
 		}

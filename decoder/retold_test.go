@@ -18,7 +18,7 @@ func TestRetold(t *testing.T) {
 	for _, name := range names[:testsize.Of(t, 1, len(names))] {
 		o := readOriginal(t, name, tables)
 		told, several := 0, 0
-		for seed := range uint64(testsize.Of(t, 12, 24, 60)) {
+		for seed := range uint64(testsize.Of(t, 12, 16, 60)) {
 			x := imageLie(o, random("image", o.name, 3000+seed))
 			if x == nil || !o.executed(x.sites[0].addr) {
 				continue

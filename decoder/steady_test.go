@@ -116,7 +116,7 @@ func harmCode(r *rand.Rand, b []byte, from, n int) {
 // them decoded before. Then an instruction, a verdict, a time or a note is another. The simulated
 // machine's traces and code are damaged.
 func TestSteady(t *testing.T) {
-	for seed := range uint64(testsize.Of(t, 12, 100, 200)) {
+	for seed := range uint64(testsize.Of(t, 12, 60, 200)) {
 		cfg, _ := drawShort(seed)
 		r := sim.Simulate(cfg)
 		rnd := rand.New(rand.NewPCG(seed, 11))
@@ -144,7 +144,7 @@ func TestSteadyRecordings(t *testing.T) {
 	testsize.OnlyFull(t)
 	recs := []string{"ftrace", "kprobes", "nomitig-late", "tracepoints-coarse"}
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
-	for seed := range uint64(testsize.Of(t, 0, 4, 12)) {
+	for seed := range uint64(testsize.Of(t, 0, 2, 12)) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
 		rec := recs[seed%uint64(len(recs))]
 		dir := filepath.Join(t.TempDir(), "perf.data")

@@ -39,7 +39,7 @@ func (c *timed) judge(r *sim.Run, cpu int, got []step) (trouble string) {
 
 // TestTimes would catch an instruction that ran outside of the bounds of its time.
 func TestTimes(t *testing.T) {
-	first, n := seeds(t, 4, 60)
+	first, n := seeds(t, 4, 40, 60)
 	var lock sync.Mutex
 	sums := map[string]timed{}
 	add := func(kind string, r *sim.Run, got steps) {

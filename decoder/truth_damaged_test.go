@@ -125,7 +125,7 @@ func (d *damagedTruth) judgeDamaged(t *testing.T, r *sim.Run, own guests.Machine
 // though the packets as they are speak against them. It would catch a stretch left out in silence. Half of the
 // machines are a hypervisor and its virtual machine, which one trace tells of.
 func TestTruthDamaged(t *testing.T) {
-	first, n := seeds(t, 4, 100)
+	first, n := seeds(t, 4, 60, 100)
 	kept := keptRuns(t, []uint64{233, 73, 265, 6387, 6440, 6690, 7457, 7466, 7503, 8258, 9021})
 	parts := make([]damagedTruth, runtime.GOMAXPROCS(0))
 	eachSeed(0, n+uint64(len(kept)), func(i int, k uint64) {

@@ -109,7 +109,7 @@ func TestTruthHistoryETM(t *testing.T) {
 // TestSameETM would catch a decode that depends on when the image was taken,
 // or on how many workers there are.
 func TestSameETM(t *testing.T) {
-	first, n := seeds(t, 5, 40)
+	first, n := seeds(t, 5, 25, 40)
 	eachSeed(first, 2*n, func(_ int, seed uint64) {
 		var r *sim.Run
 		if seed%2 == 0 {

@@ -171,8 +171,8 @@ func ranAt(got []step, want []sim.Retired, j int, same sameInsn) bool {
 
 // seeds returns how many seeds to run, and the first. Both forms of a test begin with
 // seed 0, unless SEEDS and FIRST in the environment say otherwise.
-func seeds(t testing.TB, small, full int) (first, n uint64) {
-	n = uint64(testsize.Of(t, small, full))
+func seeds(t testing.TB, small, full int, all ...int) (first, n uint64) {
+	n = uint64(testsize.Of(t, small, full, all...))
 	if v, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		n = v
 	}
@@ -383,7 +383,7 @@ func drawn(seed uint64) sim.Config {
 // what that machine did. SEEDS and FIRST in the environment say which runs;
 // the table goes to the log, or to the file named by TRUTH_TABLE.
 func TestTruth(t *testing.T) {
-	first, n := seeds(t, 8, 200)
+	first, n := seeds(t, 8, 140, 200)
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
@@ -445,7 +445,7 @@ func TestTruthHistory(t *testing.T) {
 // TestSimSame would catch a decode that depends on when the image was taken,
 // on how many workers there are, or on how the trace is cut for them.
 func TestSimSame(t *testing.T) {
-	first, n := seeds(t, 8, 200)
+	first, n := seeds(t, 8, 140, 200)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.Simulate(sim.Draw(seed))
 		decode := func(image []sim.Piece, q Query) steps { return decodeSim(t, r, image, q) }

@@ -235,7 +235,7 @@ var errEnough = errors.New("enough")
 // with another field, with the Tag of another call, or not at all.
 func TestBrief(t *testing.T) {
 	n := 0
-	for seed := range uint64(testsize.Of(t, 20, 300, 600)) {
+	for seed := range uint64(testsize.Of(t, 20, 200, 600)) {
 		r := sim.Simulate(sim.Draw(seed + 50_000))
 		x := newAlike(fmt.Sprint("seed ", seed+50_000), simSession(t, r))
 		n += x.all(t, 0)

@@ -118,7 +118,7 @@ func (x *countedRanges) Flow(b *decoder.Batch) error {
 func TestCondense(t *testing.T) {
 	all, left, detours := 0, 0, 0
 	add := func(a, l, d int) { all, left, detours = all+a, left+l, detours+d }
-	for seed := range uint64(testsize.Of(t, 60, 150, 600)) {
+	for seed := range uint64(testsize.Of(t, 60, 100, 600)) {
 		q := decoder.Query{SegmentBytes: []int64{0, 64, 1024}[seed%3]}
 		for i, c := range []sim.Config{sim.Draw(seed + 60_000), sim.DrawThreads(seed + 60_000)} {
 			add(condenseAlike(t, fmt.Sprintf("seed %d, threads %v", seed+60_000, i > 0), simSession(t, sim.Simulate(c)), q))

@@ -18,7 +18,7 @@ import (
 // lie between a call's first and last range: of ETMv4 and ETE in the flow, else in the packets.
 func TestCyclesOfArm(t *testing.T) {
 	compared := map[string]int{}
-	first, n := seedsAsked(t, 100)
+	first, n := seedsAsked(t, 50, 100)
 	for seed := first; seed < first+4*n && !t.Failed(); seed++ {
 		simulate, g := sim.SimulateA64, sim.DrawA64(seed).WithETM()
 		if seed%2 == 1 {

@@ -15,7 +15,7 @@ import (
 // interrupt inside of a call. It would catch any where the trace counts none. A simulated
 // machine says when each call began and ended. Its core counts at one rate.
 func TestCallCycles(t *testing.T) {
-	first, n := seedsAsked(t, 100)
+	first, n := seedsAsked(t, 50, 100)
 	var judged, exact, without, broken int
 	for seed := first; seed < first+5*n && !t.Failed(); seed++ {
 		g := sim.Draw(seed)
@@ -152,7 +152,7 @@ func cyclesAt(trace []byte) map[int64]uint64 {
 // behind it, and counts that the reading in pieces loses. It compares with sums over all
 // packets of the trace.
 func TestCyclesTold(t *testing.T) {
-	first, n := seedsAsked(t, 100)
+	first, n := seedsAsked(t, 50, 100)
 	compared, empty, longest := 0, 0, 0
 	for seed := first; seed <= first+max(1, n/20) && !t.Failed(); seed++ {
 		g := sim.Draw(seed)

@@ -202,10 +202,10 @@ func differs(r *sim.Run, got []seen, want []sim.Call, i int, last uint64) string
 	return ""
 }
 
-// seedsAsked returns the first seed that the environment asks for, and how many; else full is how
-// many a test in its full form tries.
-func seedsAsked(t *testing.T, full int) (first, n uint64) {
-	n = uint64(testsize.Of(t, 12, full))
+// seedsAsked returns the first seed that the environment asks for, and how many; else full and all are how
+// many a test in its full form tries, and with PTDECODE_FULL=all.
+func seedsAsked(t *testing.T, full, all int) (first, n uint64) {
+	n = uint64(testsize.Of(t, 12, full, all))
 	if v, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		n = v
 	}
@@ -219,7 +219,7 @@ func seedsAsked(t *testing.T, full int) (first, n uint64) {
 // outside of the clock's bounds. A simulated machine says what lay on its stack at each
 // instruction, with breakpoints, interrupts, changes to the code of all schemes and overflows.
 func TestCallsTrue(t *testing.T) {
-	first, n := seedsAsked(t, 1000)
+	first, n := seedsAsked(t, 400, 1000)
 	seeds := []uint64{}
 	for seed := first; seed < first+n; seed++ {
 		seeds = append(seeds, seed)
@@ -240,7 +240,7 @@ func TestCallsTrue(t *testing.T) {
 // a breakpoint may stand for any branch, which its handler takes. Where the trace was off for
 // a while, or a transaction failed, only the counts of calls are compared.
 func TestCallsTrueArm(t *testing.T) {
-	first, n := seedsAsked(t, 1000)
+	first, n := seedsAsked(t, 400, 1000)
 	seeds := []uint64{
 		27,     // a tail call while no time is known
 		70,     // a breakpoint in place of a return

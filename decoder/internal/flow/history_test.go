@@ -105,7 +105,7 @@ func walked(t *testing.T, w *Walker, evs []event.Event) (got claims) {
 // yet, and of one that has been there. Every third program is traced by the rules of ETMv4.
 func TestHistory(t *testing.T) {
 	seeds := []int{2899, 3403} // where walks differed once
-	for seed := range testsize.Of(t, 70, 700, 40000) {
+	for seed := range testsize.Of(t, 70, 450, 40000) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {
@@ -146,7 +146,7 @@ func TestHistory(t *testing.T) {
 // walker opened in the segment before. The clock is coarse, and the bounds of windows are small.
 func TestHistoryCuts(t *testing.T) {
 	trace := 0
-	for seed := range testsize.Of(t, 80, 1200, 25000) {
+	for seed := range testsize.Of(t, 80, 800, 25000) {
 		m := newMachine(uint64(seed), 8+seed%120)
 		m.run(400 + seed%2000)
 		r := rand.New(rand.NewPCG(uint64(seed), 8))
@@ -196,7 +196,7 @@ func TestHistoryRecordings(t *testing.T) {
 		cache := NewCache()
 		fast, cold, slow := NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg), NewWalker(p.text, cache, cfg)
 		slow.careful = true
-		for seed := range testsize.Of(t, 1, 15, 60) {
+		for seed := range testsize.Of(t, 1, 10, 60) {
 			p.trace = slices.Clone(whole)
 			r := rand.New(rand.NewPCG(uint64(seed), 9))
 			for range len(whole)/2000 + 1 {

@@ -36,7 +36,7 @@ func (t *laidText) overlap(addr, end uint64) bool {
 // is laid over, lifted, and changed for good. A cache that knows nothing is
 // the slow twin. Every third program is traced by the rules of ETMv4.
 func TestLaid(t *testing.T) {
-	for seed := range testsize.Of(t, 24, 300, 6000) {
+	for seed := range testsize.Of(t, 24, 200, 6000) {
 		m := newMachine(uint64(seed), 8+seed%120)
 		cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64, Brief: seed%2 == 0}
 		if seed%3 == 2 {

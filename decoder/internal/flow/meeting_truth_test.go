@@ -136,7 +136,7 @@ func settled(n *node) (cuts []int64) {
 // one of its flows may be another since.
 func TestMeetings(t *testing.T) {
 	met := 0
-	for seed := range uint64(testsize.Of(t, 1000, 20000, 50000)) {
+	for seed := range uint64(testsize.Of(t, 1000, 12000, 50000)) {
 		w := testWalker(&testText{addr: 0x1000})
 		w.exec.cfg.FullWork = -1 // meetings count from the first on
 		c := &crowd{w: &w.exec.window, rnd: rand.New(rand.NewPCG(seed, 0))}

@@ -93,7 +93,7 @@ func TestTwinArm(t *testing.T) {
 }
 
 func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
-	programs = testsize.Of(t, programs/40, programs/2, programs)
+	programs = testsize.Of(t, programs/40, programs/3, programs)
 	total, paths := 0, &Paths{misses: pathAfter}
 	for seed := range programs {
 		m := newMachine(uint64(seed), 8+seed%120)

@@ -15,7 +15,7 @@ import (
 // same. Clocks are coarse, and every other trace is damaged, so cuts that are refuted read code, too.
 func TestWatch(t *testing.T) {
 	met, apart := 0, 0
-	for seed := range testsize.Of(t, 32, 300, 10000) {
+	for seed := range testsize.Of(t, 32, 200, 10000) {
 		m := newMachine(uint64(seed), 40+seed%600)
 		for range 10 {
 			m.run(10 + seed%40)
