@@ -145,7 +145,7 @@ fresh:
 # The packages that start goroutines, or whose values several of them use; of the walker, the
 # tests that do so. Tests of ALONE decode with one worker, or run the command whole. Without
 # recordings: under the race detector they take longer than all else.
-ALONE = ^Test(Truth|GuestTruth|Brute|Trap|Cuts|Random|House|Mutation|Damaged|Docs|Scripts|GoInstall|MakeInstall|Schemas)
+ALONE = ^Test(Truth|GuestTruth|Brute|Trap|Cuts|Random|House|Mutation|Damaged|Docs|Scripts|GoInstall|MakeInstall|Schemas|Examples|UnreadableVerbs)
 RACE = ./cmd/... ./decoder ./decoder/bundle ./decoder/report ./decoder/rows ./decoder/internal/boot ./decoder/internal/bundle \
 	./decoder/internal/guests ./decoder/internal/learn ./decoder/internal/process ./decoder/internal/recording \
 	./decoder/internal/stream ./kcore ./kcore/symbols ./coresight/etmv4
