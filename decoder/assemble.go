@@ -51,7 +51,7 @@ func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 }
 
 // assemble makes the session of its recording.
-func (s *Session) assemble() error {
+func (s *Session) assemble() (err error) {
 	f := s.rec
 	namer{s}.programs(f.Processes.Spaces)
 	f.Processes.Seal()
@@ -59,12 +59,10 @@ func (s *Session) assemble() error {
 	if s.complete = f.CompleteTo; s.complete != math.MaxUint64 && !f.Converts {
 		s.complete = 0 // the trace's clock is another than the records'
 	}
-	j, err := kcore.NewJournalOf(f.Pokes, kcore.JournalOptions{Lost: f.Lost, Slack: s.cfg.ClockError})
-	if err != nil {
+	if s.from.journal, err = kcore.NewJournalOf(f.Pokes, kcore.JournalOptions{Lost: f.Lost, Slack: s.cfg.ClockError}); err != nil {
 		return err
 	}
-	s.from.journal = j
-	s.rec.Untimed(j.Len())
+	s.rec.Untimed(s.from.journal.Len())
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
@@ -80,7 +78,7 @@ func (s *Session) assemble() error {
 		st.Begin(f.Written(st), held.SegmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
-	if err := s.loadText(); err != nil {
+	if err = s.loadText(); err != nil {
 		return err
 	}
 	s.kernel = s.rec.KernelFrom(s.symbols)
@@ -100,7 +98,8 @@ func (s learner) takeLearned() error {
 	if err != nil {
 		return err
 	}
-	if s.from.given, err = s.rec.ReadLearned(data, s.cfg.Learned, s.code.Load().text.Text); err != nil {
+	s.from.given.Plain = s.code.Load().text.Text
+	if s.from.given.List, err = s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain); err != nil {
 		return err
 	}
 	c, err := s.withLearned(nil)

@@ -44,8 +44,8 @@ func (s *Session) Learned() []kcore.Learned { return learn.Last(s.code.Load().le
 
 // sources is what code is made of: it stays when more is learned.
 type sources struct {
-	given   []kcore.Learned // in an earlier run
-	journal *kcore.Journal  // of what was recorded
+	given   learn.Given    // in an earlier run
+	journal *kcore.Journal // of what was recorded
 	img     *image.Image
 	opt     kcore.TextOptions
 	added   bool // the call gives code besides the kernel's: see textView
@@ -59,7 +59,7 @@ func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
 
 // withLearned returns the session's code with what was learned, mostly without caches.
 func (s learner) withLearned(list []kcore.Learned) (*code, error) {
-	list = append(slices.Clone(s.from.given), list...)
+	list = append(slices.Clone(s.from.given.List), list...)
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
 	if p := s.learned.passed.code; p != nil && slices.EqualFunc(list, p.learned, learn.Same) {
 		c := *p

@@ -282,5 +282,5 @@ func (s learner) size() int64 { return stream.Bytes(s.streams) }
 
 // source is what c is, for those who have ideas of it.
 func (s learner) source(c *code) *learn.Source {
-	return &learn.Source{Text: c.text.Text, Journal: c.journal, Symbols: s.symbols, ISA: s.isa, Mode: s.mode}
+	return &learn.Source{Text: c.text.Text, Journal: c.journal, Symbols: s.symbols, ISA: s.isa, Mode: s.mode, Given: s.from.given}
 }

@@ -178,26 +178,37 @@ func TestLearnTaken(t *testing.T) {
 }
 
 // TestLearnOver would catch a file of what was learned that is believed against the trace. It would also catch code that
-// is told as learned in its place, though the images have it.
+// is told as learned in its place, though the images have it, or that is learned next to it.
 func TestLearnOver(t *testing.T) {
-	c := lateConfigs(t)["early"]
-	c.Learned = filepath.Join(t.TempDir(), "learned.jsonl")
-	line := fmt.Sprintf(`{"type":"learned","addr":"%x","kind":"jump label","code":"0f1f440000","had":"e9dd010000"}`, uint64(lateKey))
-	if err := os.WriteFile(c.Learned, []byte(line), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := opened(t, c)
-	if list := s.Learned(); len(list) != 1 {
-		t.Errorf("given: %+v", list)
-	}
-	flowed(t, s, newSums())
-	for i, ips := range lateTruth(t) {
-		if got := flowed(t, s, prints{})[i].ips; !slices.Equal(got, ips) {
-			t.Errorf("stream %d: %d instructions, %d ran, or others", i, len(got), len(ips))
+	const nop, ran = "0f1f440000", "e9dd010000"
+	for _, x := range []struct{ image, had, code string }{
+		{"early", ran, nop}, {"early", "", nop}, {"early", "", "e9dd020000"},
+		{"late", nop, "e9dd020000"}, {"late", "", "e9dd020000"}, {"late", "", "e9ddff0000"}, {"late", "", "cc1f440000"},
+	} {
+		c := lateConfigs(t)[x.image]
+		c.Learned = filepath.Join(t.TempDir(), "learned.jsonl")
+		line := fmt.Sprintf(`{"type":"learned","addr":"%x","kind":"jump label","code":"%s","had":"%s"}`, uint64(lateKey), x.code, x.had)
+		if err := os.WriteFile(c.Learned, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if list := s.Learned(); len(list) > 0 {
-		t.Errorf("learned, though the images have it: %+v", list)
+		s := opened(t, c)
+		if list := s.Learned(); len(list) != 1 {
+			t.Errorf("%+v: given: %+v", x, list)
+		}
+		flowed(t, s, newSums())
+		got := flowed(t, s, prints{})
+		for i, ips := range lateTruth(t) {
+			if !slices.Equal(got[i].ips, ips) {
+				t.Errorf("%+v: stream %d: %d instructions, %d ran, or others", x, i, len(got[i].ips), len(ips))
+			}
+		}
+		list := s.Learned()
+		if x.image == "early" && len(list) > 0 {
+			t.Errorf("%+v: learned, though the images have it: %+v", x, list)
+		}
+		if x.image == "late" && (len(list) != 1 || fmt.Sprintf("%x, had %x", list[0].Code, list[0].Had) != ran+", had "+nop) {
+			t.Errorf("%+v: learned %+v", x, list)
+		}
 	}
 }
 

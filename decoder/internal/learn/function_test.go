@@ -14,7 +14,8 @@ import (
 // generator has ideas of the code at 0x1000, one function.
 func generator(code string) *Generator {
 	return &Generator{
-		ISA: &x86.Decoder{}, Mode: isa.Mode64,
+		Under: func([]byte, uint64) (n, size int, why string) { return },
+		ISA:   &x86.Decoder{}, Mode: isa.Mode64,
 		Code: func(dst []byte, addr uint64) int {
 			if addr-0x1000 >= uint64(len(code)) {
 				return 0
@@ -87,5 +88,25 @@ func TestArmed(t *testing.T) {
 	by := ideas("\xcc\xea\x04\x83\x75\x03\x48\x89\xd0\xc3\xcc\xcc\xcc\xcc\xcc\xcc")
 	if a, b := by[mov], by[shr]; a == nil || b == nil || a.Turns == b.Turns || a.Turns != by[0x31].Turns {
 		t.Errorf("before a branch that only one reads: %v and %v are one", a, b)
+	}
+}
+
+// TestUnder would catch a site that an earlier run learned of which the only ideas are those that its learned code
+// gives. Where that is a jump, it may be the NOP that images have, or a jump to elsewhere.
+func TestUnder(t *testing.T) {
+	const nop, jmp = "\x0f\x1f\x44\x00\x00", "\xe9\x00\x00\x00\x00"
+	g := generator("\x53" + jmp + "\xf4\xc3\x50\xeb\xfb")
+	g.Under = func(dst []byte, addr uint64) (n, size int, why string) {
+		if addr != 0x1001 {
+			return 0, 0, ""
+		}
+		return copy(dst, nop+"\xf4\xc3"), 5, "jump label"
+	}
+	list := g.Ideas(&Visit{IP: 0x1001})
+	if len(list) < 2 || string(list[0].Code) != nop || list[0].Rank != rankKnown || string(list[0].Was) != jmp {
+		t.Fatalf("%v", list)
+	}
+	if !slices.ContainsFunc(list, func(x Idea) bool { return string(x.Code) == "\xe9\x02\x00\x00\x00" }) {
+		t.Errorf("no jump to the code out of line: %v", list)
 	}
 }

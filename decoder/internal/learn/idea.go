@@ -65,6 +65,9 @@ type Generator struct {
 	// Known returns what is known to lie at a site that addr is the first byte of, or
 	// the first that two images differ in.
 	Known func(addr uint64) (kcore.Candidate, bool)
+	// Under copies to dst what images and records have at a site whose code an earlier run learned. It
+	// returns how much that is, how long the learned code is, and what the site is. It returns zeros for other sites.
+	Under func(dst []byte, addr uint64) (n, size int, why string)
 	// Tracers returns what the kernel calls from the entry of a function that is traced.
 	Tracers func() []uint64
 	// Calls returns what static calls call, the most frequent first. The first few of
@@ -138,12 +141,24 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 			return list
 		}
 	}
+	// What an earlier run learned may be of another recording. Then the site has what images have, or
+	// what may have come of that.
+	var under [16]byte
+	if n, size, why := g.Under(under[:], addr); size > 0 && n >= size {
+		add(rankKnown, why, slices.Clone(under[:size]))
+		g.sites(addr, under[:n], add)
+	}
+	g.sites(addr, have, add)
+	return list
+}
+
+// sites adds what may lie at addr, where the code has have.
+func (g *Generator) sites(addr uint64, have []byte, add adder) {
 	if g.Mode == isa.ModeA64 {
 		g.a64(addr, have, add)
 	} else if g.Mode == isa.Mode64 {
 		g.x86(addr, have, add)
 	}
-	return list
 }
 
 // known is the idea that code i of c lies there. Of two images, the first is the earlier.

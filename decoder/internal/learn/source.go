@@ -22,6 +22,13 @@ type Source struct {
 	Symbols *symbols.Table
 	ISA     isa.Decoder
 	Mode    isa.Mode
+	Given   Given // lies in Text
+}
+
+// Given is what an earlier run learned. Plain is the text without it, nil if there is none.
+type Given struct {
+	List  []kcore.Learned
+	Plain *kcore.Text
 }
 
 // Generator returns what has ideas of the code of s.
@@ -32,6 +39,7 @@ func (s *Source) Generator() *Generator {
 		n, _ := s.Text.Fetch(dst, addr, end)
 		return n
 	}
+	g.Under = s.under
 	g.Tracers = sync.OnceValue(s.tracers)
 	g.Calls = sync.OnceValues(s.staticCallees)
 	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
@@ -46,6 +54,17 @@ func (s *Source) Generator() *Generator {
 		return y, ok
 	}
 	return g
+}
+
+// under is Generator.Under.
+func (s *Source) under(dst []byte, addr uint64) (n, size int, why string) {
+	for i := range s.Given.List {
+		if l := &s.Given.List[i]; l.Addr == addr {
+			n, _ = s.Given.Plain.Fetch(dst, addr, event.Epoch(s.Given.Plain.Len()))
+			return n, len(l.Code), l.Why
+		}
+	}
+	return 0, 0, ""
 }
 
 // Switch returns where the kernel goes on with another task, 0 if no symbol says so

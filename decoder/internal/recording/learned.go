@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -17,6 +18,7 @@ func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) ([]kcor
 	first, unfit := uint64(0), 0
 	for i := range list {
 		if t.LearnedOver(&list[i]) {
+			says(&list[i], t)
 			continue
 		}
 		if unfit++; unfit == 1 {
@@ -33,4 +35,12 @@ func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) ([]kcor
 	}
 	r.Warnf(do, "%s: %s", file, what)
 	return list, nil
+}
+
+// says has l say what lies at its site in t, where the file leaves that out and it is always the same.
+func says(l *kcore.Learned, t *kcore.Text) {
+	had := make([]byte, len(l.Code))
+	if n, span := t.Fetch(had, l.Addr, 0); l.Had == nil && l.Was == nil && n == len(had) && span == event.EveryEpoch {
+		l.Had = had
+	}
 }
