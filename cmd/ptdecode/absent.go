@@ -183,8 +183,24 @@ func noBytes(s *decoder.Session) bool {
 	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 || st.Buffer != "" })
 }
 
-// noTrace is the error of a recording in which nothing was traced.
+var errNoTrace = errors.New("there is no trace to decode")
+
+// spoiled reports whether one of the warnings says that something is damaged.
+func spoiled(warns []decoder.Warning) bool {
+	return slices.ContainsFunc(warns, func(w decoder.Warning) bool { return w.Damage })
+}
+
+// noTrace is the error of a recording in which nothing was traced. It says what a warning of that says,
+// which is not told before it. What to do about damage was told already.
 func noTrace(s *decoder.Session) error {
+	for _, w := range s.Warnings() {
+		if w.NoTrace {
+			return &hinted{errors.New(w.What), w.Hint}
+		}
+	}
+	if spoiled(s.Warnings()) && s.Meta().Kind != decoder.KindSnapshot {
+		return errNoTrace
+	}
 	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
 	if s.Meta().Kind == decoder.KindSnapshot {
 		hint = "repair what the messages above say about the snapshot"
@@ -198,5 +214,5 @@ func noTrace(s *decoder.Session) error {
 			hint = "name another buffer with --buffer NAME; there is " + strings.Join(names, ", ")
 		}
 	}
-	return &hinted{errors.New("there is no trace to decode"), hint}
+	return &hinted{errNoTrace, hint}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/settings"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/misread"
 )
 
 // newConfigTopic is the help topic that says where flags get their defaults, and what is
@@ -25,11 +26,11 @@ func newConfigTopic(a *app) *cobra.Command {
 	return c
 }
 
-// defaults gives the flags of c that are not set their defaults.
-func defaults(c *cobra.Command) error {
+// defaults gives the flags of c that are not set their defaults, and returns where these come from.
+func defaults(c *cobra.Command) (map[string]string, error) {
 	s, err := settings.Read(os.LookupEnv)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.Apply(c, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) })
+	return s.Apply(c, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) }, misread.Value)
 }

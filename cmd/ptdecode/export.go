@@ -34,13 +34,9 @@ func (a *app) host() *host.Host {
 		Out: outNow{a}, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
 		Width: func() int { return a.screen.width },
 		Open: func(args []string) (*decoder.Session, error) {
-			s, err := a.session(args)
+			s, err := tracedSession(a, args, everyWarning)
 			if err != nil {
 				return nil, err
-			}
-			if noBytes(s) {
-				s.Close()
-				return nil, noTrace(s)
 			}
 			a.ui.noEvents(s, &a.open, args)
 			return s, nil

@@ -296,6 +296,10 @@ func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
 		return usagef("--first %d: --last does not go with it", o.filter.First)
 	case len(o.filter.Transfers) > 0 && p.Level != rows.LevelBranch && p.Level != rows.LevelCall:
 		return usagef("--flags %s is of branches: it goes with --level branch and call", strings.Join(o.filter.Transfers, ","))
+	case c.Flags().Changed("thunks") && p.Level != rows.LevelCall:
+		return usagef("--thunks chooses calls: it goes with --level call")
+	case c.Flags().Changed("raw-traps") && p.Level != rows.LevelBranch && p.Level != rows.LevelCall:
+		return usagef("--raw-traps goes with --level branch and call: --level %s prints what handlers executed anyway", p.Level)
 	case o.filter.Depth != "" && p.Level != rows.LevelCall:
 		return usagef("--depth %s is of calls: it goes with --level call", o.filter.Depth)
 	case o.filter.Depth != "" && p.Backward():

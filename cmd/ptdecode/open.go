@@ -157,7 +157,7 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 		return usagef("--filter: %s", err)
 	}
 	for _, t := range o.text {
-		f, err := parseCodeFile(t)
+		f, err := bare.Code(t)
 		if err != nil {
 			return usagef("--text: %s", err)
 		}
@@ -210,7 +210,11 @@ func (o *openFlags) rawTrace() (list []decoder.RawTrace, err error) {
 // parse reads [CPU:]FILE: a decimal number and a colon in front are the CPU.
 func (f *rawFlag) parse(s string) (decoder.RawTrace, error) {
 	r := decoder.RawTrace{Protocol: f.protocol, Path: s}
-	if n, path, ok := strings.Cut(s, ":"); ok && isNumber(n) {
+	n, path, ok := strings.Cut(s, ":")
+	if ok && !isNumber(n) && !exists(s) && exists(path) {
+		return r, usagef("--%s %s: no such file, and %q is no CPU number: need [CPU:]FILE", f.protocol.RawFlag, s, n)
+	}
+	if ok && isNumber(n) {
 		cpu, err := strconv.ParseInt(n, 10, 32)
 		if err != nil {
 			return r, usagef("--%s %s: %q is no CPU number", f.protocol.RawFlag, s, n)
@@ -221,6 +225,12 @@ func (f *rawFlag) parse(s string) (decoder.RawTrace, error) {
 		return r, usagef("--%s %q names no file", f.protocol.RawFlag, s)
 	}
 	return r, nil
+}
+
+// exists reports whether there is a file or a directory called name.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // isNumber reports whether s is decimal digits and nothing else.
@@ -264,17 +274,27 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	return s, nil
 }
 
+// tracedSession is sessionFor for a verb that needs trace. It fails where there is none.
+func tracedSession(a *app, args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return !w.NoTrace && concerns(w) })
+	if err == nil && noBytes(s) {
+		err = noTrace(s)
+		s.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // traced does something with what args name, and with the part of it that the flags let
 // pass. It fails where there is no trace. Warnings are those of sessionFor.
 func (a *app) traced(args []string, concerns func(*decoder.Warning) bool, where *filter.Flags, do func(*decoder.Session, *filter.Filter) error) error {
-	s, err := a.sessionFor(args, concerns)
+	s, err := tracedSession(a, args, concerns)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if noBytes(s) {
-		return noTrace(s)
-	}
 	only, err := where.Resolve(s)
 	if err != nil {
 		return err
@@ -299,7 +319,7 @@ func (a *app) whole(s *decoder.Session, n uint64) error {
 
 // undamaged fails if one of the warnings says that something is damaged.
 func (a *app) undamaged(warns []decoder.Warning) error {
-	if !slices.ContainsFunc(warns, func(w decoder.Warning) bool { return w.Damage }) {
+	if !spoiled(warns) {
 		return nil
 	}
 	a.ui.say("the recording could not be read whole")

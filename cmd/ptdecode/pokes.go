@@ -111,7 +111,8 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if o.by.traced && (o.noFlow || o.traps || o.learned) {
 		return usagef("--traced asks the flow which changes the trace came by: --no-flow, --traps and --learned do not go with it")
 	}
-	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || o.learned || !w.NoText })
+	flow := o.traps || o.learned
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return flow && !w.NoTrace || !flow && !w.NoText })
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		return err
 	}
 	p.number(s)
-	if (o.traps || o.learned) && noBytes(s) {
+	if flow && noBytes(s) {
 		return noTrace(s)
 	}
 	err = a.pokesOf(c, o, &p, s, w)

@@ -27,7 +27,8 @@ type app struct {
 	open openFlags
 
 	screen screen
-	joined *shard.Joined // flow that merge takes from parts; nil: it is decoded
+	preset map[string]string // where flags have values from that the call does not set, by name
+	joined *shard.Joined     // flow that merge takes from parts; nil: it is decoded
 }
 
 // newRoot returns the tree of verbs, or of the call's verb alone where args need no other: two

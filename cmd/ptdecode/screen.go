@@ -33,7 +33,8 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	f.IntVar(&a.screen.width, "width", 0, "align columns, shorten names and wrap lines so that they fit `N` columns (on a terminal as many as it has)")
 	complete(root, "color", "always", "never", "auto")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := defaults(c); err != nil {
+		var err error
+		if a.preset, err = defaults(c); err != nil {
 			return err
 		}
 		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
@@ -59,7 +60,7 @@ func (a *app) lines(asJSON bool, indent int) io.Writer {
 // printHelp prints the help of c.
 func printHelp(a *app, c *cobra.Command) {
 	if a.screen.pager == nil {
-		_ = defaults(c) // a file that is wrong keeps nobody from help
+		_, _ = defaults(c) // a file that is wrong keeps nobody from help
 		a.page(c, "help")
 	}
 	width := manual.Columns

@@ -35,14 +35,11 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	if err := where.Wrong(); err != nil {
 		return err
 	}
-	s, err := a.session(args)
+	s, err := tracedSession(a, args, everyWarning)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if noBytes(s) {
-		return noTrace(s)
-	}
 	a.ui.noEvents(s, &a.open, args)
 	only, err := where.Resolve(s)
 	if err != nil {

@@ -117,7 +117,7 @@ func (a *app) text(o *textFlags, args []string) error {
 	if len(args) > 1 {
 		return usagef("argument %q is one too many: takes 1", args[1])
 	}
-	s, err := a.session(args)
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return !w.NoTrace })
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/misread"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -134,8 +136,11 @@ type fileHint struct {
 	hint string
 }
 
+// hintNoInput is for a file that is to be read.
+const hintNoInput = "is the name right, and the directory that it begins in?"
+
 var fileHints = []fileHint{
-	{fs.ErrNotExist, "is the name right, and the directory that it begins in? For an output that must be there: mkdir -p makes it"},
+	{fs.ErrNotExist, hintNoInput + " For an output that must be there: mkdir -p makes it"},
 	{fs.ErrPermission, "run as a user who may, or take a copy or a directory that you may use"},
 	{syscall.ENOSPC, "make room there, or write elsewhere"},
 }
@@ -147,8 +152,8 @@ func (u *ui) fail(err error) {
 	var file *fs.PathError
 	if errors.As(err, &h) && h.hint != "" {
 		u.line("hint: " + h.hint)
-	} else if errors.As(err, &file) && file.Op == "stat" && errors.Is(err, fs.ErrNotExist) {
-		u.line("hint: is the name right, and the directory that it begins in?") // an input's
+	} else if errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) && (file.Op == "stat" || exists(filepath.Dir(file.Path))) {
+		u.line("hint: " + hintNoInput) // an output would have been made there
 	} else if at := slices.IndexFunc(fileHints, func(h fileHint) bool { return errors.Is(err, h.of) }); at >= 0 {
 		u.line("hint: " + fileHints[at].hint)
 	}
@@ -214,7 +219,7 @@ func (a *app) exit(ctx context.Context, err error, verb string) int {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return exitInterrupted
 	case errors.As(err, &usage):
-		a.ui.line(usage.what)
+		a.ui.line(misread.Whose(usage.what, a.preset))
 		a.ui.line("hint: see " + verb + " --help")
 		return exitUsage
 	case errors.As(err, &code):

@@ -21,7 +21,7 @@ func Unit(name string, text []byte, id uint8) (coresight.Config, error) {
 	}
 	s := &Snapshot{problems: map[string]int{}}
 	f := s.parseIni(name, text)
-	dev := Device{Name: name, File: name, sections: f.sectionNames()}
+	dev := Device{Name: "the unit", File: name, sections: f.sectionNames()}
 	core := ""
 	for i := range f.sections {
 		sec := &f.sections[i]

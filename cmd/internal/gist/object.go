@@ -180,14 +180,14 @@ func (j *Object) Print(w io.Writer) {
 		line("functions", "%12s %9s", "instructions", "entered")
 	}
 	for _, f := range j.Functions {
-		name := f.Sym
+		name, entered := f.Sym, fmt.Sprint(f.Entered)
 		if name == "" {
-			name = "[unknown]"
+			name, entered = "[unknown]", "-" // where functions begin is not known
 		}
 		if f.File != "" && !strings.HasPrefix(f.File, "[kernel") {
 			name += " (" + f.File + ")"
 		}
-		before := fmt.Sprintf("%12d %9d  ", f.Instructions, f.Entered)
+		before := fmt.Sprintf("%12d %9s  ", f.Instructions, entered)
 		line("", "%s%s", before, terminal.Fit(name, terminal.Rest(j.Width, "              "+before)))
 	}
 }

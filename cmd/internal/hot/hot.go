@@ -84,8 +84,12 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 		return err
 	}
 	n := &counter.Instructions
-	if n.N+n.Ambiguous == 0 {
+	switch unnamed := l.unnamed; {
+	case n.N+n.Ambiguous == 0:
 		h.Nothing(s, f, "nothing of the flow")
+	case unnamed > (n.N+n.Ambiguous)/2:
+		h.Say("%d of %d instructions belong to no known function: their code has no symbols", unnamed, n.N+n.Ambiguous)
+		h.Hint("--by block lists code by address; symbols come from --kallsyms FILE, or from ELF files")
 	}
 	if n.Ambiguous > 0 {
 		h.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
@@ -167,6 +171,7 @@ type list struct {
 	o       *options
 	counter *counts.Counter
 	names   *counts.Names
+	unnamed uint64 // instructions of functions without a name
 	w       *bufio.Writer
 }
 

@@ -84,6 +84,9 @@ func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*ent
 			e.Instructions += r.N * n
 			e.AmbiguousI += r.Ambiguous * n
 			e.Time += r.Time * float64(n) / float64(r.Insns)
+			if p.Sym == "" {
+				l.unnamed += (r.N + r.Ambiguous) * n
+			}
 			if p.Off == 0 && p.Sym != "" {
 				e.Executions += r.N
 				e.Ambiguous += r.Ambiguous
@@ -196,7 +199,11 @@ func (l *list) line(e *entry, sum float64) {
 	if e.Type == "function" || e.Type == "line" {
 		doubt = e.AmbiguousI
 	}
-	line := fmt.Sprintf("%6.2f%% %12d", share, e.Executions+e.Ambiguous)
+	executions := fmt.Sprint(e.Executions + e.Ambiguous)
+	if e.Type == "function" && e.Sym == "" {
+		executions = "-" // where functions begin is not known
+	}
+	line := fmt.Sprintf("%6.2f%% %12s", share, executions)
 	if !l.narrow() {
 		line += fmt.Sprintf(" %12s", insns)
 	}

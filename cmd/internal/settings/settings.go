@@ -95,14 +95,16 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 	return s, nil
 }
 
-// Apply gives the flags of c that are not set their defaults. It calls root, which makes the
-// tree of all verbs, only where the file says something.
-func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err error) {
+// Apply gives the flags of c that are not set their defaults, and returns where these come from, by
+// the flag's name. It calls root, which makes the tree of all verbs, only where the file says
+// something, and wrong for what to say of a value that f does not take.
+func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command, wrong func(f *pflag.Flag, value string, err error) string) (from map[string]string, err error) {
 	if len(s.values) > 0 {
 		if err := s.known(root()); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	from = map[string]string{}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || f.Name == "help" || f.Name == "version" || err != nil {
 			return
@@ -111,11 +113,12 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err erro
 		if !ok || !v.alone && inPlace(c, f) {
 			return
 		}
+		from[f.Name] = v.from
 		if e := f.Value.Set(v.text); e != nil {
-			err = &decoder.CallError{What: fmt.Sprintf("%s: --%s %q: %v", v.from, f.Name, v.text, e)}
+			err = &decoder.CallError{What: wrong(f, v.text, e)}
 		}
 	})
-	return err
+	return from, err
 }
 
 // inPlace reports whether f, a flag of c alone, stands in place of a flag that the other verbs have, and

@@ -1,6 +1,6 @@
-// Package bare reads the flags that name a trace unit's trace in a file of its own, without
-// any recorder: boards, debuggers and fuzzers dump it so. In: --etm ID:FILE and what the unit's
-// registers hold. Out: streams for decoder.Config.
+// Package bare reads the flags that name a trace unit's trace, or machine code, in a file of its
+// own, without any recorder: boards, debuggers and fuzzers dump it so. In: --etm ID:FILE and what
+// the unit's registers hold, or --text FILE@ADDR. Out: streams and code for decoder.Config.
 package bare
 
 import (
@@ -45,6 +45,9 @@ func Traces(etm []string, config string) (list []decoder.RawTrace, err error) {
 		}
 		if path == "" {
 			return nil, fmt.Errorf("--etm %q names no file", s)
+		}
+		if id == 0 && !strings.Contains(string(text), "TRCTRACEIDR") {
+			return nil, fmt.Errorf("--etm %s: of which trace ID? Write ID:%s, hexadecimal, or give TRCTRACEIDR in --etm-config", s, path)
 		}
 		c, err := snapshot.Unit(name, text, uint8(id))
 		if err != nil {

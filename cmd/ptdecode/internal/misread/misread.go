@@ -17,7 +17,7 @@ import (
 
 // needs are the values that flags take, by the name that pflag has for their type.
 var needs = map[string]string{
-	"int": "a whole number", "uint64": "a whole number of 0 or more", "float64": "a number", "duration": "a time with its unit, as 2us or 1.5ms", "bool": "true or false",
+	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number of 0 or more", "float64": "a number", "duration": "a time with its unit, as 2us or 1.5ms", "bool": "true or false",
 }
 
 // Flag says what is wrong with the flags of c, by the error of who read them. all returns the tree
@@ -27,18 +27,37 @@ func Flag(c *cobra.Command, err error, all func() *cobra.Command) string {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value):
-		f := value.GetFlag()
-		name := "--" + f.Name
-		if need := needs[f.Value.Type()]; need != "" {
-			if strings.Contains(err.Error(), "out of range") {
-				need = "one that is not so large"
-			}
-			return fmt.Sprintf("%s %q: need %s", name, value.GetValue(), need)
-		}
+		return Value(value.GetFlag(), value.GetValue(), value.Unwrap())
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		return err.Error() + other(c, "--"+unknown.GetSpecifiedName(), all)
 	}
 	return err.Error()
+}
+
+// Value says what is wrong with a value that f does not take, by the error of who read it.
+func Value(f *pflag.Flag, value string, err error) string {
+	need := needs[f.Value.Type()]
+	switch {
+	case need == "":
+		return fmt.Sprintf("--%s %q: %v", f.Name, value, err)
+	case strings.Contains(err.Error(), "out of range"):
+		need = "one that is not so large"
+	}
+	return fmt.Sprintf("--%s %q: need %s", f.Name, value, need)
+}
+
+// Whose says of a message about a flag where the flag's value comes from, if the command line does not
+// set it: from has that by the flag's name.
+func Whose(message string, from map[string]string) string {
+	short, rest, ok := strings.Cut(message, "--") // as in "-F, --fields"
+	if !ok || len(short) > len("-F, ") {
+		return message
+	}
+	name := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz-"))]
+	if where := from[name]; where != "" {
+		return where + ": " + message
+	}
+	return message
 }
 
 // other is the end of a message about a flag that c has not: what it is called there, which verbs have
