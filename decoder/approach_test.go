@@ -3,6 +3,7 @@ package decoder
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +48,7 @@ func TestApproach(t *testing.T) {
 					work := func() (o learn.Outcome, n int64) {
 						before := s.decoded.Load()
 						o = s.try(c, v, over)
+						o.Before = slices.Clone(o.Before) // the next trial has its memory
 						return o, s.decoded.Load() - before
 					}
 					got, n := work()

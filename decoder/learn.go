@@ -28,7 +28,7 @@ type learned struct {
 	switches   uint64            // where the kernel goes on with another task (learn.Source.Switch)
 	approaches trials.Approaches // of visits at which ideas are tried
 	tryouts    map[int]*tryout   // by stream
-	flow       []uint64          // scratch of try
+	scratch    learn.Outcome     // of try
 	room       int64             // bytes of trace that may still be decoded to try ideas
 
 	caches   map[reading]*flow.Cache // of the code as it was; ideas, and what is learned, are laid over it
@@ -90,7 +90,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
 		s.learned.approaches.Leave()
 		s.learned.watchers = watchers{}
-		s.learned.tryouts, s.learned.flow, s.learned.first = nil, nil, nil
+		s.learned.tryouts, s.learned.scratch, s.learned.first = nil, learn.Outcome{}, nil
 	}()
 	g := s.source(c).Generator()
 	s.learned.switches = s.source(c).Switch()

@@ -46,7 +46,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	if t.Out.Untried = ok && s.learned.room < 0; t.Out.Untried || !ok {
 		return t.Out
 	}
-	t.Out.Flow = s.learned.flow[:0]
+	t.Out = t.Out.Use(s.learned.scratch)
 	defer s.learned.blocks.Lay(learn.Over(over))()
 	f := s.tryout(c, st)
 	f.over.Ideas, f.trial = over, t
@@ -74,7 +74,7 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	read := max(0, f.walker.At()-from)
 	s.learned.room -= read + trialBytes
 	s.decoded.Add(read)
-	s.learned.flow = t.Out.Lend()
+	s.learned.scratch = t.Out.Lend()
 	return t.Out
 }
 

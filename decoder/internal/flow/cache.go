@@ -115,7 +115,7 @@ func (c *Cache) add(k key, b *Block) *Block {
 	root, same := s.root(k).insert(b)
 	if s.setRoot(k, root); same == b {
 		b.Number = c.numbers.Add(1)
-		c.laid.listed(k, b)
+		c.laid.listed(b)
 	}
 	return same
 }

@@ -1,9 +1,7 @@
 package flow
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -11,49 +9,67 @@ import (
 
 // laid is what a cache knows of code that is laid over its own.
 type laid struct {
-	on    bool                        // list is asked for
-	mu    sync.Mutex                  // of list, while walkers read the cache
-	list  []entry                     // of all blocks
-	from  int                         // in list: what was added since Lay
-	other func(addr, end uint64) bool // nil: nothing is laid over
-	taken []takenOut
-
-	ordered int    // of list, by address
-	longest uint64 // what an entry may be read from, at most, bytes
+	on      bool                        // list is asked for
+	mu      sync.Mutex                  // of list, while walkers read the cache
+	list    []entry                     // of all blocks
+	lines   *[1 << lineBits]int32       // by a hash of where blocks lie: the newest entry, plus 1; 0: none
+	longest uint64                      // what an entry may be read from, at most, bytes
+	from    int                         // in list: what was added since Lay
+	other   func(addr, end uint64) bool // nil: nothing is laid over
+	taken   []takenOut
 }
 
-// listed notes that b was added to the cache at k.
-func (l *laid) listed(k key, b *Block) {
+// Entries are found by the line of 1<<lineShift bytes in which they begin.
+const (
+	lineShift = 8
+	lineBits  = 10
+)
+
+// line returns the newest entry, plus 1, of the lines that hash as a number does.
+func (l *laid) line(number uint64) *int32 { return &l.lines[number%uint64(len(l.lines))] }
+
+// listed notes that b was added to the cache.
+func (l *laid) listed(b *Block) {
 	if !l.on {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.append(entryOf(k, b))
+	l.append(b)
 }
 
-// append adds x to the list.
-func (l *laid) append(x entry) {
-	l.list, l.longest = append(l.list, x), max(l.longest, x.end-x.addr)
+// append adds b to the list.
+func (l *laid) append(b *Block) {
+	newest := l.line(b.Addr >> lineShift)
+	x := entry{b, *newest}
+	l.list, l.longest = append(l.list, x), max(l.longest, x.end()-b.Addr)
+	*newest = int32(len(l.list))
 }
 
-// mostUnordered is how many entries are not by address at most, where few are: each is looked at.
-const mostUnordered = 64
-
-// order has the list be by address, but for a few at its end.
-func (l *laid) order() {
-	if len(l.list)-l.ordered > mostUnordered+l.ordered/16 {
-		slices.SortFunc(l.list, func(x, y entry) int { return cmp.Compare(x.addr, y.addr) })
-		l.ordered = len(l.list)
+// entriesIn gives the entries that may have a byte of [lo, hi), and others.
+func (l *laid) entriesIn(lo, hi uint64, to func(x *entry)) {
+	first, last := (lo-min(lo, l.longest))>>lineShift, hi>>lineShift
+	if last-first >= uint64(len(l.lines)) {
+		for i := range l.list {
+			to(&l.list[i])
+		}
+		return
+	}
+	for n := first; n <= last; n++ {
+		for i := *l.line(n); i > 0; i = l.list[i-1].before {
+			to(&l.list[i-1])
+		}
 	}
 }
 
 // entry is a block in a cache.
 type entry struct {
-	key
-	end uint64 // of what it may be read from
-	b   *Block
+	*Block
+	before int32 // the entry before, plus 1, of lines that hash alike; 0: none
 }
+
+// end returns where that ends which the block may be read from. What ends it may be an instruction that is none.
+func (x *entry) end() uint64 { return x.End + mostInsn }
 
 // takenOut is all versions of a block, and the epochs for which they are true, in the order of each.
 type takenOut struct {
@@ -65,38 +81,35 @@ type takenOut struct {
 // mostInsn is how long an instruction is at most, bytes, of any instruction set.
 const mostInsn = 15
 
-// entryOf returns b as an entry. What ends a block may be an instruction that is none.
-func entryOf(k key, b *Block) entry { return entry{k, b.End + mostInsn, b} }
-
 // nowhere is no epoch. A block with it is no longer found: who is led to it looks at its span.
 var nowhere = event.Span{From: event.MaxEpoch}
+
+// Lists has c know from now on which blocks it has, as Lay needs it. It is called while no walker reads c.
+func (c *Cache) Lists() {
+	l := &c.laid
+	if l.on {
+		return
+	}
+	l.on, l.list, l.lines = true, make([]entry, 0, 1<<8), new([1 << lineBits]int32)
+	for i := range c.shard {
+		c.shard[i].eachRoot(func(root *Block) {
+			root.each(l.append)
+		})
+	}
+}
 
 // Lay says that other code than c's lies in the ranges [addr, end) of which other is true of a byte, up to
 // Lift: all of it in [lo, hi). Blocks of it are taken out. All others stay, with the ways between them, and more are
 // added. No walker may read c at that time.
 func (c *Cache) Lay(lo, hi uint64, other func(addr, end uint64) bool) {
+	c.Lists()
 	l := &c.laid
-	if !l.on {
-		l.on, l.list = true, make([]entry, 0, 1<<8)
-		for i := range c.shard {
-			c.shard[i].eachRoot(func(root *Block) {
-				root.each(func(b *Block) { l.append(entryOf(b.key(), b)) })
-			})
-		}
-	}
-	l.order()
 	l.from, l.other = len(l.list), func(addr, end uint64) bool { return addr < hi && end > lo && other(addr, end) }
-	i, _ := slices.BinarySearchFunc(l.list[:l.ordered], lo-min(lo, l.longest), func(x entry, a uint64) int { return cmp.Compare(x.addr, a) })
-	for ; i < l.ordered && l.list[i].addr < hi; i++ {
-		if x := &l.list[i]; l.other(x.addr, x.end) {
-			c.cover(x.key)
+	l.entriesIn(lo, hi, func(x *entry) {
+		if l.other(x.Addr, x.end()) {
+			c.cover(x.key())
 		}
-	}
-	for i := range l.list[l.ordered:] {
-		if x := &l.list[l.ordered+i]; l.other(x.addr, x.end) {
-			c.cover(x.key)
-		}
-	}
+	})
 }
 
 // cover takes all versions of a block out of c, if they are there, up to Lift.
@@ -118,9 +131,9 @@ func (c *Cache) cover(k key) {
 // Lift takes out the blocks of what was laid over c, and puts its own back.
 func (c *Cache) Lift() {
 	l := &c.laid
-	for _, x := range l.list[l.from:] {
-		if l.other(x.addr, x.end) {
-			c.scrap(x.key)
+	for i := range l.list[l.from:] {
+		if x := &l.list[l.from+i]; l.other(x.Addr, x.end()) {
+			c.scrap(x.key())
 		}
 	}
 	for _, t := range l.taken {
@@ -135,7 +148,7 @@ func (c *Cache) Lift() {
 // KeepLaid has c be for good of what is laid over it. It forgets what it knows to lay more.
 func (c *Cache) KeepLaid() {
 	c.endLaying(len(c.laid.list))
-	c.laid.on, c.laid.list, c.laid.ordered = false, nil, 0
+	c.laid.on, c.laid.list, c.laid.lines = false, nil, nil
 }
 
 // Drop takes out of c for good what other is true of, as in Lay.
@@ -149,16 +162,17 @@ func (c *Cache) Drop(other func(addr, end uint64) bool) {
 func (c *Cache) endLaying(from int) {
 	l := &c.laid
 	l.other, l.taken = nil, l.taken[:0]
-	kept, ordered := l.list[:from], min(l.ordered, from)
-	for i, x := range l.list[from:] {
-		if x.b.Span != nowhere {
-			if kept = append(kept, x); from+i < l.ordered {
-				ordered++
-			}
+	list := l.list
+	for i := len(list) - 1; i >= from; i-- {
+		*l.line(list[i].Addr >> lineShift) = list[i].before
+	}
+	l.list = list[:from]
+	for _, x := range list[from:] {
+		if x.Span != nowhere {
+			l.append(x.Block)
 		}
 	}
-	clear(l.list[len(kept):])
-	l.list, l.ordered = kept, ordered
+	clear(list[len(l.list):])
 }
 
 // scrap takes all versions of a block out of c for good.

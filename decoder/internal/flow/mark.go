@@ -21,6 +21,9 @@ type Marks struct {
 	Every       int64         // bytes from one mark to the next
 	From, Until int64         // there are marks between these offsets only
 	Left        func(m *Mark) // is given each
+	// Wanted reports whether a mark may be of use before which some code was read. Where it is not, none is if more was
+	// read, too. nil: each is.
+	Wanted func(r *Reads) bool
 }
 
 // leave leaves a mark where w is, if one is due. No window is open.
@@ -30,14 +33,22 @@ func (w *Walker) leave(k *Marks) {
 		return
 	}
 	k.From = off + k.Every
-	m := &Mark{Off: off, Reads: w.exec.cfg.Watch.Reads, bounds: w.exec.window.bounds, compare: w.exec.window.align.work}
+	if k.Wanted != nil && !k.Wanted(&w.exec.cfg.Watch.Reads) {
+		k.Until = 0
+		return
+	}
+	reads := w.exec.cfg.Watch.Reads
+	for _, h := range w.exec.out.wait.held {
+		reads.noteAll(h.Batch)
+	}
+	reads.noteAll(&w.exec.out.batch)
+	if k.Wanted != nil && !k.Wanted(&reads) {
+		return
+	}
+	m := &Mark{Off: off, Reads: reads, bounds: w.exec.window.bounds, compare: w.exec.window.align.work}
 	m.t.become(&w.t)
 	m.older, m.Next = w.exec.events.older, w.exec.events.base
 	goOn(&m.out, &w.exec.out)
-	for _, h := range m.out.wait.held {
-		m.Reads.noteAll(h.Batch)
-	}
-	m.Reads.noteAll(&m.out.batch)
 	k.Left(m)
 }
 

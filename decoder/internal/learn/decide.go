@@ -8,7 +8,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Try decodes the segment of v with ideas laid over the code.
+// Try decodes the segment of v with ideas laid over the code. What came before the visit lies where the next trial may
+// put its own.
 type Try func(v *Visit, over []Idea) Outcome
 
 // Held is an idea that held at visits.
@@ -145,6 +146,7 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 				o.Before = nil
 			}
 		}
+		o.Before = slices.Clone(o.Before)
 		if d.known == nil {
 			d.known = map[string]Outcome{}
 		}

@@ -70,8 +70,8 @@ type Generator struct {
 	Under func(dst []byte, addr uint64) (n, size int, why string)
 	// Tracers returns what the kernel calls from the entry of a function that is traced.
 	Tracers func() []uint64
-	// Calls returns what static calls call, the most frequent first. The first few of
-	// them are called from a great many sites.
+	// Calls returns what static calls call. The first few of them are called from a great
+	// many sites, the most frequent first.
 	Calls func() (list []uint64, often int)
 
 	functions map[uint64]*function

@@ -35,13 +35,24 @@ func (o *Outcome) Clone() Outcome {
 	return x
 }
 
-// Lend returns the memory of o's flow to be used again. Where o holds, who reads the flow has a copy.
-func (o *Outcome) Lend() (scratch []uint64) {
-	scratch = o.Flow
-	if o.Flow = nil; o.holds() {
-		o.Flow = slices.Clone(scratch)
+// Lend returns the memory of o to be used again (Use). Where o holds, who reads the flow has a copy. What came before is o's
+// up to then.
+func (o *Outcome) Lend() (scratch Outcome) {
+	scratch = Outcome{Flow: o.Flow[:0], Before: o.Before[:0], Calls: Calls{open: o.Calls.open[:0]}}
+	if o.Calls.open = nil; o.holds() {
+		o.Flow = slices.Clone(o.Flow)
+	} else {
+		o.Flow = nil
 	}
 	return scratch
+}
+
+// Use returns a copy of o in scratch memory.
+func (o *Outcome) Use(scratch Outcome) Outcome {
+	x := *o
+	x.Flow, x.Before = append(scratch.Flow[:0], o.Flow...), append(scratch.Before[:0], o.Before...)
+	x.Calls.open = append(scratch.Calls.open[:0], o.Calls.open...)
+	return x
 }
 
 // Full reports whether o says all that is wanted.
@@ -62,24 +73,30 @@ func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
 	if o.Full() {
 		return
 	}
-	to := &o.Flow
 	if off < v.Begin {
-		to = &o.Before
-		if len(*to) >= 2*maxBefore {
-			*to = append((*to)[:0], (*to)[maxBefore:]...)
+		if n := len(o.Before); n >= 2*maxBefore {
+			o.Before = o.Before[:copy(o.Before, o.Before[maxBefore:])]
 		}
-	}
-	for _, l := range lens {
-		if off < v.Begin || len(*to) < maxFlow {
-			*to = append(*to, addr)
-		}
-		addr += uint64(l)
+		o.Before = appendInsns(o.Before, addr, lens)
+	} else if n := maxFlow - len(o.Flow); n > 0 {
+		o.Flow = appendInsns(o.Flow, addr, lens[:min(n, len(lens))])
 	}
 	if off > v.Off {
 		if o.Beyond += len(lens); o.Beyond > maxLed {
 			o.Calls.Settle()
 		}
 	}
+}
+
+// appendInsns appends the addresses of instructions with these lengths, the first at addr.
+func appendInsns(list []uint64, addr uint64, lens []uint8) []uint64 {
+	n := len(list)
+	list = slices.Grow(list, len(lens))[:n+len(lens)]
+	for i, l := range lens {
+		list[n+i] = addr
+		addr += uint64(l)
+	}
+	return list
 }
 
 // holds reports whether the trace bears the idea out.

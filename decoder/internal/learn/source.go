@@ -146,7 +146,9 @@ func (s *Source) staticCallees() (list []uint64, often int) {
 			}
 		}
 	}
-	s.countCalls(calls)
+	if len(main) > 1 { // else no order is asked for that depends on it
+		s.countCalls(calls)
+	}
 	const most = 1 << 32
 	for to := range calls {
 		if list = append(list, to); main[to] {

@@ -109,24 +109,25 @@ func (a *Approach) Marks(t *Trial, over learn.Over, begin int64, seen map[uint64
 		begin = max(begin, a.footings[n-1].Off)
 	}
 	every := max(apart, (t.V.Begin-begin)/(mostFootings*2/3))
-	return &flow.Marks{Every: every, From: begin + every, Until: t.V.Begin, Left: func(m *flow.Mark) {
-		if len(over) > 0 { // others begin where this one's last idea has not been met
-			if x := &over[len(over)-1]; m.Reads.Has(x.Addr, x.Addr+uint64(len(x.Code))) {
-				return
-			}
+	k := &flow.Marks{Every: every, From: begin + every, Until: t.V.Begin}
+	k.Left = func(m *flow.Mark) {
+		a.footings = append(a.footings, &Footing{m, t.Out.Clone(), over, maps.Clone(seen)})
+	}
+	k.Wanted = func(r *flow.Reads) bool {
+		if len(a.footings) == mostFootings {
+			return false
 		}
-		if len(a.footings) < mostFootings {
-			a.footings = append(a.footings, &Footing{m, t.Out.Clone(), over, maps.Clone(seen)})
+		if len(over) == 0 {
+			return true
 		}
-	}}
+		x := &over[len(over)-1] // others begin where this one's last idea has not been met
+		return !r.Has(x.Addr, x.Addr+uint64(len(x.Code)))
+	}
+	return k
 }
 
 // Resume has t be where a trial was at f.
-func (t *Trial) Resume(f *Footing) {
-	flow := append(t.Out.Flow, f.out.Flow...)
-	t.Out = f.out.Clone()
-	t.Out.Flow = flow
-}
+func (t *Trial) Resume(f *Footing) { t.Out = f.out.Use(t.Out) }
 
 // From returns the events of the segment from number i on.
 func (a *Approach) From(i int) flow.Source { return &listed{a, i} }

@@ -22,7 +22,12 @@ type Blocks struct {
 func (b *Blocks) Changes() int { return b.changes }
 
 // NewBlocks returns caches as blocks of one code.
-func NewBlocks(caches []*flow.Cache) *Blocks { return &Blocks{caches: caches} }
+func NewBlocks(caches []*flow.Cache) *Blocks {
+	for _, c := range caches {
+		c.Lists()
+	}
+	return &Blocks{caches: caches}
+}
 
 // Over is code that is laid over other code.
 type Over interface {
