@@ -73,7 +73,7 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	opt := s.from.opt
 	opt.Learned = list
 	c := &code{journal: j, learned: list}
-	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
+	c.text = s.from.view(s.rec.Processes.Spaces, s.code.Load().text.Text.Relearned(j, s.from.img, opt))
 	end := event.Epoch(c.text.Len())
 	fetch := func(dst []byte, addr uint64) int {
 		n, _ := c.text.Text.Fetch(dst, addr, end)

@@ -30,11 +30,12 @@ type TextOptions struct {
 // NewText brings image and journal together. Either may be empty. Both belong
 // to the Text from then on and must not change.
 func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
+	bare := img
 	img, opt.Late = layOver(img, opt.Learned), layOver(opt.Late, opt.Learned)
 	if opt.Late != nil {
 		img, opt.Late = withoutHoles(img, opt.Late), withoutHoles(opt.Late, img)
 	}
-	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
+	t := &Text{img: img, j: j, pages: map[uint64]*page{}, bare: bare, learned: opt.Learned}
 	for i := range j.pokes {
 		if j.pokes[i].Mark() {
 			continue

@@ -35,6 +35,8 @@ type Text struct {
 
 	unlikeBytes uint64
 	copies      [2]*image.Image // the early one and the late one; nil: there is no late one
+	bare        *image.Image    // img without what was learned
+	learned     []Learned
 }
 
 // page is one page with pokes.
