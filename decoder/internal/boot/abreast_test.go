@@ -109,7 +109,7 @@ func ranIn(a []ran, doubt []stretch, b []ran) bool {
 // has to be what the other version ran. Conditional branches with outcomes, and events that state an address, lie on the way.
 func TestAbreast(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0xab7ea57))
-	told, doubtful, stopped, parted := 0, 0, 0, 0
+	told, doubtful, stopped, parted, gaps := 0, 0, 0, 0, 0
 	for n := range 30000 {
 		const size, room = 40, 32 // bytes behind the code are for a decoder that looks ahead
 		b := &Kernel{text: 0x1000, code: make([]byte, size+room), mode: isa.Mode64, isa: x86.Decoder{}}
@@ -161,6 +161,9 @@ func TestAbreast(t *testing.T) {
 		if !k.tell(base, p, &got, func(*site) bool { return true }, func(*site) {}, func(*site) *aside { return &aside{} }) {
 			continue
 		}
+		if sparsely(t, &k, p, base, r) {
+			gaps++
+		}
 		list := apartIn(base, want)
 		is, was := got.stretches(), list.stretches()
 		told++
@@ -177,8 +180,8 @@ func TestAbreast(t *testing.T) {
 			t.Fatalf("case %d: code %x, other %x, rounds %+v: in doubt %v, want %v; the trace contradicts it: %v", n, b.code[:size], other[:size], rounds, is, was, want.bad)
 		}
 	}
-	if doubtful < 500 || stopped < 100 || parted < 100 {
-		t.Errorf("of %d cases told without decoding %d have doubt, %d with an event, %d with outcomes: too few", told, doubtful, stopped, parted)
+	if doubtful < 500 || stopped < 100 || parted < 100 || gaps < 500 {
+		t.Errorf("of %d cases told without decoding %d have doubt, %d with an event, %d with outcomes, %d are sparse: too few", told, doubtful, stopped, parted, gaps)
 	}
 	t.Logf("%d told without decoding, %d with doubt, %d with an event, %d with outcomes", told, doubtful, stopped, parted)
 }

@@ -69,7 +69,7 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 	if base.bad || k.mode != isa.Mode64 {
 		return false
 	}
-	var list marks
+	list := marks{list: doubt.list}
 	var more []*site
 	next := 0
 	both := base.d.abreasts.take(over, k)
@@ -98,7 +98,7 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 		more = append(more, x.more...)
 		next = i + x.n - 1
 	}
-	doubt.list = append(doubt.list, list.list...)
+	doubt.markOnce(list.list)
 	for _, at := range more {
 		met(at)
 	}

@@ -41,6 +41,7 @@ type doubts struct {
 
 	abreasts abreasts
 	lists    *Lists // nil: there are no sites
+	sparse   bool   // who tells what is in doubt mostly needs the flow near sites
 }
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a

@@ -75,6 +75,7 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		return nil
 	}
 	slices.SortFunc(e.doubts.sites, func(x, y site) int { return compareAddr(x.addr, y.addr) })
+	e.doubts.sparse = true
 	e.doubts.lists, e.untold = r.Lists, untold{r.ISA, r.Mode, r.Steady, e.doubts.at, r.Fetch}
 	for _, w := range ways[1:] {
 		slices.SortFunc(w, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
@@ -101,15 +102,19 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 	if len(e.over) > maxEither {
 		return []stretch{{first, math.MaxInt}}, nil
 	}
-	var doubt marks
+	doubt := &base.doubt
+	doubt.clear()
 	for _, x := range base.met {
 		doubt.add(x.at, x.at+1)
 	}
 	other.strict = !base.bad
 	defer func() { other.strict = false }()
 	for _, p := range e.over {
-		if e.told(base, p, &doubt) {
+		if e.told(base, p, doubt) {
 			continue
+		}
+		if err := base.whole(again); err != nil {
+			return nil, err
 		}
 		other.empty()
 		if err := again(p, other); err == errTooMuch {
@@ -118,7 +123,7 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 			return nil, err
 		}
 		if !other.bad || base.bad {
-			base.setAgainst(other, &doubt, func(*site) {})
+			base.setAgainst(other, doubt, func(*site) {})
 		}
 	}
 	return doubt.stretches(), nil

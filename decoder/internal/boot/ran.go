@@ -7,7 +7,6 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
@@ -22,8 +21,13 @@ type ranAs struct {
 	bad    bool                    // trace and code contradict each other
 	strict bool                    // that ends it
 	sites  map[*flow.Block][]*site // by block that was met: see sitesOf
+	sparse bool                    // only what lies near sites is wanted
+	kept   bool                    // the flow was kept, and comes from there
+	gaps   bool                    // something was passed over
+	seek   flow.Sought             // blocks with sites
 	look   look
 	some   []ran // scratch of window
+	doubt  marks // scratch of who tells what is in doubt
 }
 
 // piece is a range as executed. It is 24 bytes.
@@ -97,12 +101,8 @@ func (k *ranAs) sitesOf(b *flow.Block) []*site {
 
 // Flow takes a batch.
 func (k *ranAs) Flow(x *flow.Batch) error {
-	for i := range x.Notes {
-		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
-			if k.bad = true; k.strict {
-				return errRefuted
-			}
-		}
+	if err := k.refuted(x.Notes); err != nil {
+		return err
 	}
 	k.list = slices.Grow(k.list, len(x.Ranges))
 	notes := x.Notes
@@ -116,10 +116,7 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 	if len(notes) > 0 {
 		k.notes = append(k.notes, k.n)
 	}
-	if k.n > maxInsns {
-		return errTooMuch
-	}
-	return nil
+	return k.counts(0)
 }
 
 // runs appends the first n instructions of b, which lead to the event at off.
@@ -130,6 +127,9 @@ func (k *ranAs) runs(b *flow.Block, n uint16, off int64) {
 				k.met = append(k.met, meet{k.n + i, x})
 			}
 		}
+	} else if k.far() {
+		k.n, k.gaps = k.n+int(n), true
+		return
 	}
 	k.list = append(k.list, piece{b, off, int32(k.n), n})
 	k.n += int(n)
@@ -202,6 +202,7 @@ func (k *ranAs) noted(from, end int) bool {
 // empty has k keep no instruction.
 func (k *ranAs) empty() {
 	k.list, k.met, k.notes, k.n, k.bad = k.list[:0], k.met[:0], k.notes[:0], 0, false
+	k.kept, k.gaps = false, false
 	k.look = look{is: -1, ips: k.look.ips[:0]}
 }
 
@@ -277,25 +278,39 @@ func (k *ranAs) find(j int, ip uint64, off int64) (at int, same bool) {
 }
 
 // Lists keeps lists of what segments come to, that may be used again. Many workers use it, for any code.
-type Lists struct{ pool sync.Pool }
+type Lists struct {
+	mu   sync.Mutex
+	list []*ranAs
+}
+
+// mostPieces is how many pieces a list has room for at most that is kept.
+const mostPieces = 1 << 17
 
 // get returns an empty list, of sites of d.
 func (l *Lists) get(d *doubts) *ranAs {
-	x, ok := l.pool.Get().(*ranAs)
-	if !ok {
-		x = &ranAs{d: d}
+	l.mu.Lock()
+	x := &ranAs{}
+	if n := len(l.list); n > 0 {
+		x, l.list = l.list[n-1], l.list[:n-1]
 	}
+	l.mu.Unlock()
 	if x.d != d {
 		x.d = d
 		clear(x.sites)
+		x.seek = flow.Sought{}
 	}
+	x.sparse, x.seek.Is = false, func(b *flow.Block) bool { return d.at(b.Addr, b.End) != nil }
 	x.empty()
 	return x
 }
 
-// put takes lists back.
+// put takes lists back, of which the last is the first to be used again.
 func (l *Lists) put(list ...*ranAs) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, x := range list {
-		l.pool.Put(x)
+		if cap(x.list) <= mostPieces {
+			l.list = append(l.list, x)
+		}
 	}
 }

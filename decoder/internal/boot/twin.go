@@ -72,12 +72,13 @@ func (t *Twin) Bears(tell func(to flow.Sink) error) bool {
 	}
 	base := t.doubts.lists.get(&t.doubts)
 	defer t.doubts.lists.put(base)
+	base.sparse = true
 	if tell(base) != nil {
 		return false
 	}
-	var doubt marks
+	base.doubt.clear()
 	all := func(*site) bool { return true }
-	return t.untold.tell(base, t.over, &doubt, all, func(*site) {}, func(at *site) *aside {
+	return t.untold.tell(base, t.over, &base.doubt, all, func(*site) {}, func(at *site) *aside {
 		return t.doubts.asides.keep(at, "", func() *aside { return t.untold.asideOf(at, t.over, all) })
 	})
 }

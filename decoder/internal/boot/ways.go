@@ -182,7 +182,8 @@ func compareAddr(x, y uint64) int {
 func (d *doubts) doubting(to flow.Sink, again Again, tell func(again Again, base, other *ranAs, first int) ([]stretch, error)) flow.Sink {
 	return &doubter{d: d, to: to, find: func() ([]stretch, error) {
 		base, other := d.lists.get(d), d.lists.get(d)
-		defer d.lists.put(base, other)
+		defer d.lists.put(other, base)
+		base.sparse = d.sparse
 		err := again(nil, base)
 		if err != nil && err != errTooMuch {
 			return nil, err
@@ -263,13 +264,26 @@ func (k *versions) extend(x variant, at *site) {
 }
 
 // marks is instructions that are marked.
-type marks struct{ list []stretch }
+type marks struct {
+	list []stretch
+	last int // in list: what was taken last
+}
+
+// markOnce takes list, which is m's own with more behind it. What is the same as what was taken last marks no more.
+func (m *marks) markOnce(list []stretch) {
+	if from := len(m.list); !slices.Equal(m.list[m.last:], list[from:]) {
+		m.list, m.last = list, from
+	}
+}
 
 func (m *marks) add(from, end int) {
 	if from < end {
 		m.list = append(m.list, stretch{from, end})
 	}
 }
+
+// clear has nothing be marked. It keeps the memory.
+func (m *marks) clear() { m.list, m.last = m.list[:0], 0 }
 
 // stretches returns what is marked, in order, without overlaps.
 func (m *marks) stretches() (list []stretch) {

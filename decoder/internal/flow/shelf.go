@@ -17,9 +17,12 @@ type Shelf struct {
 type Kept struct {
 	stream         int
 	ranges, stamps int
+	insns          int // of all ranges
+	at             int // where the ranges begin in bytes
 	bytes          []byte
 	notes          []Note
 	blocks, others []*Block
+	shelf          *Shelf
 }
 
 // Bounds of what ranges and stamps take, bytes, and how much memory a shelf takes at once.
@@ -49,8 +52,10 @@ func (k *Shelf) Keep(b *Batch, most int64) *Kept {
 		k.room = make([]byte, 0, max(shelfPiece, worst))
 	}
 	at := len(k.room)
-	to := k.putRanges(k.putStamps(k.room, b.Stamps), b.Ranges)
-	x := &Kept{stream: b.Stream, ranges: len(b.Ranges), stamps: len(b.Stamps), bytes: to[at:len(to):len(to)]}
+	to := k.putStamps(k.room, b.Stamps)
+	x := &Kept{stream: b.Stream, ranges: len(b.Ranges), stamps: len(b.Stamps), at: len(to) - at, shelf: k}
+	to, x.insns = k.putRanges(to, b.Ranges)
+	x.bytes = to[at:len(to):len(to)]
 	if x.notes = b.Notes; x.Size() > most {
 		return nil
 	}
@@ -61,29 +66,33 @@ func (k *Shelf) Keep(b *Batch, most int64) *Kept {
 // Size is what x takes in memory, bytes.
 func (x *Kept) Size() int64 { return int64(len(x.bytes) + len(x.notes)*noteBytes) }
 
-// putRanges appends rs to what is kept.
-func (k *Shelf) putRanges(to []byte, rs []Range) []byte {
+// putRanges appends rs to what is kept, and returns how many instructions they are. There is room for mostRangeBytes each.
+func (k *Shelf) putRanges(to []byte, rs []Range) (_ []byte, insns int) {
 	was, stamp := uint32(0), uint32(0)
+	at := len(to)
+	to = to[:at+mostRangeBytes*len(rs)]
 	for i := range rs {
 		r := &rs[i]
 		n := r.Block.Number
+		insns += int(r.N)
 		head, step := zigzag(int64(int32(n-was)))<<keptBits, r.Stamp-stamp
 		was, stamp = n, r.Stamp
 		if int(n) < len(k.blocks) && k.blocks[n] == r.Block && step <= keptNext && r.N == r.Block.N && r.Verdict == Certain && r.flags == 0 {
-			if head |= uint64(step); head < 1<<7 {
-				to = append(to, byte(head))
-			} else {
-				to = binary.AppendUvarint(to, head)
+			for head |= uint64(step); head >= 1<<7; head >>= 7 {
+				to[at] = byte(head) | 1<<7
+				at++
 			}
+			to[at] = byte(head)
+			at++
 			continue
 		}
-		to = binary.AppendUvarint(to, head|keptMore)
-		to = binary.AppendUvarint(to, k.place(r.Block))
-		to = binary.AppendUvarint(to, zigzag(int64(int32(step))))
-		to = binary.AppendUvarint(to, uint64(r.N))
-		to = append(to, byte(r.Verdict), byte(r.flags))
+		x := binary.AppendUvarint(to[:at], head|keptMore)
+		x = binary.AppendUvarint(x, k.place(r.Block))
+		x = binary.AppendUvarint(x, zigzag(int64(int32(step))))
+		x = binary.AppendUvarint(x, uint64(r.N))
+		at = len(append(x, byte(r.Verdict), byte(r.flags)))
 	}
-	return to
+	return to[:at], insns
 }
 
 // place returns 0 where b is to be found by its number, or else its place among the others, from 1 on.
@@ -137,13 +146,15 @@ func (x *Kept) Fill(b *Batch) {
 	b.Reset()
 	b.Stream, b.Notes = x.stream, append(b.Notes, x.notes...)
 	b.Ranges, b.Stamps = slices.Grow(b.Ranges, x.ranges)[:x.ranges], slices.Grow(b.Stamps, x.stamps)[:x.stamps]
-	x.rangesTo(b.Ranges, x.stampsTo(b.Stamps))
+	x.stampsTo(b.Stamps)
+	x.rangesTo(b.Ranges, x.at)
 }
 
-// stampsTo writes stamps to ss. It returns where the ranges begin.
-func (x *Kept) stampsTo(ss []Stamp) (at int) {
+// stampsTo writes stamps to ss.
+func (x *Kept) stampsTo(ss []Stamp) {
 	var off, lo, hi uint64
 	var s Stamp
+	at := 0
 	for i := range ss {
 		off, at = number(x.bytes, at)
 		if s.Off += unzigzag(off >> 1); off&1 == 0 {
@@ -154,7 +165,6 @@ func (x *Kept) stampsTo(ss []Stamp) (at int) {
 		}
 		ss[i] = s
 	}
-	return at
 }
 
 // rangesTo writes ranges to rs, of which the bytes begin at an index.

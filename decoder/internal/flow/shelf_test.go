@@ -61,7 +61,24 @@ func TestShelf(t *testing.T) {
 		was, list, size, flat = append(was, b), append(list, x), size+x.Size(), flat+BatchFilled(b)
 	}
 	got := &Batch{}
+	has := 0
+	seek := func(b *Block) bool { return b.Addr%997 == 5 } // of blocks with numbers of their own, and with another's
+	s := &Sought{Is: seek}
 	for i, x := range list {
+		want := slices.ContainsFunc(was[i].Ranges, func(r Range) bool { return seek(r.Block) })
+		if x.Has(s) != want {
+			t.Fatalf("batch %d has a block that is sought: %v, want %v", i, !want, want)
+		}
+		n := 0
+		for _, r := range was[i].Ranges {
+			n += int(r.N)
+		}
+		if want {
+			has++
+		}
+		if x.Insns() != n {
+			t.Fatalf("batch %d: %d instructions, want %d", i, x.Insns(), n)
+		}
 		x.Fill(got)
 		strange = max(strange, len(x.others))
 		if w := was[i]; got.Stream != w.Stream || !slices.Equal(got.Ranges, w.Ranges) || !slices.Equal(got.Stamps, w.Stamps) ||
@@ -69,7 +86,7 @@ func TestShelf(t *testing.T) {
 			t.Fatalf("batch %d is told otherwise than it was", i)
 		}
 	}
-	if strange < 100 || size > flat/3 {
-		t.Errorf("%d blocks whose number is another's; %d bytes in place of %d", strange, size, flat)
+	if strange < 100 || size > flat/3 || has < 50 || has > len(list)-50 {
+		t.Errorf("%d blocks whose number is another's; %d bytes in place of %d; %d of %d have a block that is sought", strange, size, flat, has, len(list))
 	}
 }

@@ -37,7 +37,7 @@ func (r *Reads) Has(addr, end uint64) bool {
 type Watch struct {
 	Reads
 	to     Sink
-	latest [1 << 8]*Block // that were noted, by number
+	latest [1 << 10]*Block // that were noted, by number
 }
 
 // Clear has w begin anew.

@@ -114,14 +114,28 @@ func (k *Kept) Keep(p Part, reads *flow.Reads, visits []learn.Visit) *Answer {
 	return x
 }
 
+// Skipper is a sink that needs not all of what was kept.
+type Skipper interface {
+	// Skip reports whether it needs no more of x than it was told now.
+	Skip(x *flow.Kept) (bool, error)
+}
+
 // Retell gives what was kept of a segment to a sink.
 func (a *Asking) Retell(list []*flow.Kept, to flow.Sink) error {
+	skipper, _ := to.(Skipper)
 	b, ok := a.Spare.Get().(*flow.Batch)
 	if !ok {
 		b = new(flow.Batch)
 	}
 	defer a.Spare.Put(b)
 	for _, x := range list {
+		if skipper != nil {
+			if skip, err := skipper.Skip(x); err != nil {
+				return err
+			} else if skip {
+				continue
+			}
+		}
 		x.Fill(b)
 		if err := to.Flow(b); err != nil {
 			return err
