@@ -1,9 +1,6 @@
 package calls
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -255,15 +252,8 @@ func (c *cpu) begins() {
 
 // tellFolded tells of the calls that took no time.
 func (t *Tree) tellFolded() {
-	var list []*function
-	for _, f := range t.found {
-		if f.folded.n > 0 {
-			list = append(list, f)
-		}
-	}
-	slices.SortFunc(list, func(a, b *function) int { return cmp.Compare(a.Function, b.Function) })
-	for _, f := range list {
-		if t.OnEnd != nil {
+	for _, f := range t.functions {
+		if f.folded.n > 0 && t.OnEnd != nil {
 			t.OnEnd(&Call{function: f, TID: -1, How: Called, Ended: Returned, Ran: true, timed: true, Times: f.folded.n, Insns: f.folded.insns})
 		}
 		f.folded = folded{}

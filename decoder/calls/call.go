@@ -18,7 +18,8 @@ type function struct {
 	inner    bool // what a compiler moved out of another function
 	slots    bool // slots of probes: it is nobody's first instruction
 	switches bool // it leaves another thread's stack behind
-	key      functionKey
+	at       functionAt
+	also     *function // another one that begins there; nil: there is none
 	own      *function // a condenser's: the Tree's own, of which only that asks
 	// A condenser's: whether a call may end right before it. 0: not looked yet; 1: yes; 2: no.
 	behindCall uint8

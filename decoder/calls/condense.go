@@ -57,7 +57,7 @@ func (t *Tree) Condenser() func(out, b *decoder.Batch) {
 	if t.cpus == nil {
 		t.begin()
 	}
-	own := &Tree{Session: t.Session, places: make([]place, placesFirst), found: map[functionKey]*function{}}
+	own := &Tree{Session: t.Session, places: make([]place, placesFirst), found: map[functionAt]*function{}}
 	d := &condenser{}
 	for i := range t.cpus {
 		c := &t.cpus[i]
@@ -104,7 +104,7 @@ func (d *condenser) takesUp(out *decoder.Batch, stream int) {
 	_, spare := flow.CondensedOf(out)
 	o, _ := spare.(*condensed)
 	if o == nil {
-		o = &condensed{}
+		o = &condensed{detours: make([]detour, 0, 256), timed: make([]ended, 0, 1024), folded: make([]foldedOf, 0, 256)} // mostly it is enough
 	}
 	*o = condensed{detours: o.detours[:0], timed: o.timed[:0], folded: o.folded[:0]}
 	d.out, d.over, d.cpu = out, o, &d.cpus[stream]

@@ -65,10 +65,10 @@ func (t *Tree) lend(b *decoder.Batch) {
 // own returns t's own function for a condenser's.
 func (t *Tree) own(f *function) *function {
 	if f.own == nil {
-		if f.own = t.found[f.key]; f.own == nil {
+		if f.own = t.find(f.at, f.Sym, f.File); f.own == nil {
 			f.own = &function{
 				lo: f.lo, unnamed: f.unnamed, leadsOn: f.leadsOn, callsOn: f.callsOn, inner: f.inner, slots: f.slots, switches: f.switches,
-				key: f.key, Sym: f.Sym, File: f.File, Addr: f.Addr, Function: len(t.found),
+				at: f.at, Sym: f.Sym, File: f.File, Addr: f.Addr,
 			}
 			t.finds(f.own)
 		}

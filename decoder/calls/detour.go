@@ -81,7 +81,7 @@ func (d *condenser) comesTo(k *decoder.Block, i int, was *instant) {
 }
 
 // plain reports whether a detour may go through p.
-func (p *place) plain() bool { return p.steady && !p.unnamed && p.parts == nil }
+func (p *place) plain() bool { return p.steady && !p.unnamed && !p.parted }
 
 // goesInto takes the way from the end of branch, a call, to list[i], of k: as callsBriefly does.
 func (d *condenser) goesInto(k *decoder.Block, i int, was *instant) {

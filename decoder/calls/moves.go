@@ -121,12 +121,12 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 	if (p.first || p.unnamed) && c.top.function == p.function {
 		c.top.Ran = true
 	}
-	if p.parts == nil {
+	if !p.parted {
 		return uint64(x.N)
 	}
 	n := int(x.N)
 	done := 0
-	for _, q := range *p.parts {
+	for _, q := range c.parts[k] {
 		if q.at >= n {
 			break
 		}

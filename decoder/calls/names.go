@@ -9,17 +9,17 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// place is what a block is of, or an address.
+// place is what a block is of, or an address. It is 24 bytes: many are looked up, each long after the last time.
 type place struct {
 	*function
 	block *decoder.Block
-	parts *[]part // of a block that is of several functions, behind the first one; nil: there are none
-	first bool    // it begins with the function's first instruction
+	first bool // it begins with the function's first instruction
 	// simple: a call of it is nothing but that, where the caller is no thunk.
 	simple bool
 	thunk  bool // the same of a thunk
 	steady bool // it is the kernel's, of the same name at any time
 	called bool // simple and steady
+	parted bool // the block is of more functions: Tree.parts
 }
 
 // part is what a block has of one more function.
@@ -29,17 +29,17 @@ type part struct {
 	first bool
 }
 
-// functionKey names a function. A name stands for several where files have static ones.
-type functionKey struct {
-	guest     int32
-	space     uint32
-	addr      uint64
-	sym, file string
+// functionAt is where a function begins. A few share it: names may change, and static ones have others elsewhere.
+type functionAt struct {
+	guest int32
+	space uint32
+	addr  uint64
 }
 
-// Of how many blocks the functions are kept: at first, and at most. These are powers of two.
+// Of how many blocks the functions are kept: at first, and at most. These are powers of two. The first is what most
+// recordings need: memory that is not touched costs nothing, and a table that grows is touched twice.
 const (
-	placesFirst = 1 << 10
+	placesFirst = 1 << 14
 	placesMost  = 1 << 18
 )
 
@@ -72,6 +72,9 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 		return other
 	}
 	if p.block != nil {
+		if other.parted {
+			delete(c.parts, other.block)
+		}
 		*other = *p
 	}
 	*p = c.at(b.Space, b.Addr)
@@ -79,10 +82,12 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	if last := b.LastIP(); b.N > 1 && (p.unnamed || last-p.lo >= p.size) {
 		c.divide(p, b)
 	}
-	if !p.unnamed {
-		p.grow(b, p.parts)
+	if !p.unnamed && p.parted {
+		p.grow(b, c.parts[b][0].Addr)
+	} else if !p.unnamed {
+		p.grow(b, b.End)
 	}
-	plain := p.first && p.parts == nil && !p.switches && !p.callsOn
+	plain := p.first && !p.parted && !p.switches && !p.callsOn
 	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
 	if y := c.machine.Symbols(); y != nil && !p.steady {
 		p.steady = c.machine.Kernel(b.Addr) && y.Steady(b.Addr)
@@ -91,12 +96,8 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	return p
 }
 
-// grow notes that b is f's up to its end, or up to the first of parts.
-func (f *function) grow(b *decoder.Block, parts *[]part) {
-	end := b.End
-	if parts != nil {
-		end = (*parts)[0].Addr
-	}
+// grow notes that b is f's up to end.
+func (f *function) grow(b *decoder.Block, end uint64) {
 	if f.size < end-f.lo && end > f.lo {
 		f.size = end - f.lo
 	}
@@ -108,17 +109,22 @@ func (c *cpu) divide(p *place, b *decoder.Block) {
 	if !p.unnamed && c.machine.Kernel(addr) && c.at(b.Space, b.LastIP()).function == f {
 		return // where one of the kernel's functions ends the next one begins
 	}
+	var parts []part
 	for i, l := range b.Lens {
 		if i > 0 {
 			if q := c.at(b.Space, addr); q.function != f && q.first && !q.unnamed {
 				f = q.function
-				if p.parts == nil {
-					p.parts = new([]part)
-				}
-				*p.parts = append(*p.parts, part{f, i, q.first})
+				p.parted = true
+				parts = append(parts, part{f, i, q.first})
 			}
 		}
 		addr += uint64(l)
+	}
+	if p.parted {
+		if c.parts == nil {
+			c.Tree.parts = map[*decoder.Block][]part{}
+		}
+		c.parts[b] = parts
 	}
 }
 
@@ -134,11 +140,10 @@ func (c *cpu) at(space uint32, addr uint64) place {
 		space = 0
 	}
 	sym, off, file, ok := c.machine.Symbol(space, addr, c.stated)
-	k := functionKey{c.st.Guest, space, addr - off, sym, file}
 	if !ok || sym == "" {
-		k.sym, k.addr = "", addr
+		sym, off = "", 0
 	}
-	f := functionOf(c, k)
+	f := functionOf(c, functionAt{c.st.Guest, space, addr - off}, sym, file)
 	return place{function: f, first: f.Addr == addr && !f.unnamed && !f.slots}
 }
 
@@ -149,35 +154,45 @@ func steadily(c *cpu, y *symbols.Symbol, index int) *function {
 	}
 	f := c.steady[index]
 	if f == nil {
-		f = functionOf(c, functionKey{c.st.Guest, 0, y.Addr, y.Name, y.File()})
+		f = functionOf(c, functionAt{c.st.Guest, 0, y.Addr}, y.Name, y.File())
 		f.size = max(f.size, y.Len)
 		c.steady[index] = f
 	}
 	return f
 }
 
-// functionOf returns the function that k names.
-func functionOf(c *cpu, k functionKey) *function {
-	f := c.found[k]
+// functionOf returns the function of a name that begins there.
+func functionOf(c *cpu, at functionAt, sym, file string) *function {
+	f := c.find(at, sym, file)
 	if f != nil {
 		return f
 	}
-	f = &function{key: k, Sym: k.sym, File: k.file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
-	if k.space == 0 && k.sym != "" {
-		here := rows.Place{Sym: k.sym}
+	f = &function{at: at, Sym: sym, File: file, Addr: at.addr, lo: at.addr, unnamed: sym == ""}
+	if at.space == 0 && sym != "" {
+		here := rows.Place{Sym: sym}
 		f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
-		f.switches, f.slots = c.switches != "" && k.sym == c.switches, here.InSlot()
+		f.switches, f.slots = c.switches != "" && sym == c.switches, here.InSlot()
 	} else {
-		f.leadsOn = strings.HasSuffix(k.sym, "@plt")
+		f.leadsOn = strings.HasSuffix(sym, "@plt")
 	}
-	f.inner = strings.HasSuffix(k.sym, ".cold")
+	f.inner = strings.HasSuffix(sym, ".cold")
 	c.finds(f)
+	return f
+}
+
+// find returns the function of a name that begins there, nil if the flow did not come to it.
+func (t *Tree) find(at functionAt, sym, file string) *function {
+	f := t.found[at]
+	for f != nil && (f.Sym != sym || f.File != file) {
+		f = f.also
+	}
 	return f
 }
 
 // finds adds f to the functions.
 func (t *Tree) finds(f *function) {
-	t.found[f.key] = f
+	f.also, f.Function = t.found[f.at], len(t.functions)
+	t.found[f.at] = f
 	t.functions = append(t.functions, f)
 }
 

@@ -61,8 +61,9 @@ type Tree struct {
 
 	cpus      []cpu // by stream
 	threads   map[threadKey]*thread
-	places    []place // by numbers of their blocks
-	found     map[functionKey]*function
+	places    []place                   // by numbers of their blocks
+	parts     map[*decoder.Block][]part // of those that are of several functions: what is behind the first one
+	found     map[functionAt]*function
 	functions []*function // by their numbers
 	steady    []*function // by index of their symbol (symbols.Table.Steadily); nil: not met
 	rows      *rowsOf     // nil: there is no OnRows
@@ -75,7 +76,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found, t.functions, t.steady = make([]place, placesFirst), map[functionKey]*function{}, nil, nil
+	t.places, t.parts, t.found, t.functions, t.steady = make([]place, placesFirst), nil, map[functionAt]*function{}, nil, nil
 	if t.OnRows != nil {
 		t.beginRows()
 	}
