@@ -283,8 +283,11 @@ type Lists struct {
 	list []*ranAs
 }
 
-// mostPieces is how many pieces a list has room for at most that is kept.
-const mostPieces = 1 << 17
+// Of lists that nobody uses, so many are kept, with room for so many pieces each at most. That is 6 MiB.
+const (
+	mostLists  = 8
+	mostPieces = 1 << 15
+)
 
 // get returns an empty list, of sites of d.
 func (l *Lists) get(d *doubts) *ranAs {
@@ -309,7 +312,7 @@ func (l *Lists) put(list ...*ranAs) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, x := range list {
-		if cap(x.list) <= mostPieces {
+		if cap(x.list) <= mostPieces && len(l.list) < mostLists {
 			l.list = append(l.list, x)
 		}
 	}

@@ -80,3 +80,35 @@ func TestCompareRanges(t *testing.T) {
 		t.Errorf("%d of 20000 part: too few", apart)
 	}
 }
+
+// TestLists would catch lists that are kept though there are enough, or though they take much memory, and one that
+// knows something of the code before.
+func TestLists(t *testing.T) {
+	var l Lists
+	a, b := &doubts{sites: []site{{addr: 0x10, last: 0x10}}}, &doubts{sites: []site{{addr: 0x8, last: 0x8}, {addr: 0x20, last: 0x20}}}
+	x := l.get(a)
+	x.runsOne(1, 0x10, 1)
+	x.runsOne(1, 0x20, 1)
+	if len(x.met) != 1 || x.met[0].at != 0 {
+		t.Fatalf("sites at %v, want the first", x.met)
+	}
+	first, second := x.list[0].b, x.list[1].b
+	l.put(x)
+	y := l.get(b)
+	y.runs(first, 1, 1)
+	y.runs(second, 1, 1)
+	if y != x || y.n != 2 || len(y.met) != 1 || y.met[0].at != 1 {
+		t.Errorf("used again: %v, %d instructions, sites at %v", y == x, y.n, y.met)
+	}
+	for range 2 * mostLists {
+		l.put(&ranAs{})
+	}
+	if len(l.list) != mostLists {
+		t.Errorf("%d lists are kept, want %d", len(l.list), mostLists)
+	}
+	l.list = nil
+	l.put(&ranAs{list: make([]piece, 0, mostPieces+1)})
+	if len(l.list) > 0 {
+		t.Error("a list is kept that has room for many pieces")
+	}
+}
