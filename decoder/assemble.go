@@ -226,11 +226,11 @@ func (s *Session) tellLosses(t *kcore.Text) {
 		if l.Hi != math.MaxUint64 {
 			until = event.Seconds(l.Hi)
 		}
-		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
+		what := fmt.Sprintf("%s: LOST: from %s to %s: the code is unknown at %d of the poked sites, at %d of them to the end of the recording",
 			s.rec.LostAt, event.Seconds(l.Lo), until, l.Sites, l.Open)
 		hint := "a change may be among what was lost, at other sites too"
 		if l.Open > 0 {
-			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"
+			hint += "; a copy of /proc/kcore made after the recording shows their code: give it with --kcore FILE"
 		}
 		s.rec.Warnf(hint, "%s", what)
 	}

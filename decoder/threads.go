@@ -29,7 +29,7 @@ func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok b
 	}
 	st := s.streams[stream]
 	if st.CPU < 0 {
-		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), true
+		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), st.TID >= 0
 	}
 	t, ok := s.rec.Processes.Tasks.On(st.CPU, time)
 	return t.TID, t.Comm, ok

@@ -55,7 +55,7 @@ func (f *Finding) String() string {
 	s := fmt.Sprintf("%s: have % x, want % x", at, f.Have, f.Want)
 	switch {
 	case f.Kind == ImageDiffers:
-		s += "; the image fits no moment of the recording"
+		s += "; the image fits no time of the recording"
 	default:
 		s += fmt.Sprintf("; changed without a record between %d and %d ns", f.From, f.Until)
 	}

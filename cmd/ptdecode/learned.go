@@ -33,7 +33,7 @@ func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 	case a.open.noLearn:
 		a.ui.say("nothing was learned of the code: --no-learn takes it as it is given")
 	default:
-		a.ui.say("nothing was learned of the code: the trace does not contradict it, or does not tell what lay there")
+		a.ui.say("nothing was learned of the code: the trace nowhere contradicts it, or does not show which other code ran")
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func (a *app) packetsOf(ctx context.Context, s *decoder.Session, streams []int, 
 	if p.Bad == 0 {
 		return a.whole(s, 0)
 	}
-	a.ui.say("%d stretch%s of trace that hold%s no packets", p.Bad, pick(p.Bad, "", "es"), pick(p.Bad, "s", ""))
+	a.ui.say("%d range%s of trace without packets", p.Bad, pick(p.Bad, "", "s"))
 	return a.gapCode()
 }
 

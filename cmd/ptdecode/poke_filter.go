@@ -29,7 +29,7 @@ func (b *madeBy) flags(f *pflag.FlagSet) {
 	f.StringVar(&b.who.CPUs, "cpu", "", "only changes that these CPUs made: `0,2-3`")
 	f.StringSliceVar(&b.who.TIDs, "tid", nil, "only changes that these threads made: `107,110-120`")
 	f.StringSliceVar(&b.who.Comms, "comm", nil, "only changes that threads of these names made: `\"sh,perf*\"`")
-	f.BoolVar(&b.traced, "traced", false, "only changes of code that the trace came by")
+	f.BoolVar(&b.traced, "traced", false, "only changes of code that a traced CPU executed")
 }
 
 // kindNames returns the names of all kinds of changes.

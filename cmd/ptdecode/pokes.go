@@ -67,7 +67,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow --kind jump-label --comm 'perf*'
-  ptdecode pokes perf.data --traced             # only where the trace came by
+  ptdecode pokes perf.data --traced             # only of code that ran
   ptdecode pokes perf.data --poke 385           # all that is known of one
   ptdecode pokes perf.data --poke 380-385 -o jsonl | jq '{index, comm, path}'
   ptdecode pokes perf.data --traps
@@ -109,7 +109,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		}
 	}
 	if o.by.traced && (o.noFlow || o.traps || o.learned) {
-		return usagef("--traced asks the flow which changes the trace came by: --no-flow, --traps and --learned do not go with it")
+		return usagef("--traced asks the flow which changed code ran: --no-flow, --traps and --learned do not go with it")
 	}
 	flow := o.traps || o.learned
 	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return flow && !w.NoTrace || !flow && !w.NoText })
@@ -271,7 +271,7 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	}
 	valid := "ok"
 	if k.Broken != nil {
-		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
+		valid = fmt.Sprintf("break: the code was % x, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
 	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, scheme,
 		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))

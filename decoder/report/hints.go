@@ -93,7 +93,7 @@ func codeHint(s *decoder.Session, g *event.Gap) string {
 	case s.Foreign() != "":
 		return "the kernel's code given is of another boot or another kernel: give the copy of /proc/kcore that was made in the same boot with --kcore FILE"
 	case len(s.Text().Image().Ranges()) > 0:
-		return "the kernel's code given does not tell what lay there then: give a whole copy of /proc/kcore of the same boot with --kcore FILE, or raw code with --text FILE@ADDR"
+		return "the kernel's code given has none for this address at that time: give a whole copy of /proc/kcore of the same boot with --kcore FILE, or raw code with --text FILE@ADDR"
 	}
 	return hintOf(event.NoText, perfOfPT)
 }

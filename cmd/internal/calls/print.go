@@ -89,7 +89,11 @@ func (g *group) name() string {
 
 // apart says what tells g from other groups of its function.
 func (g *group) apart() string {
-	s := strings.Join(strings.Fields(g.by+" "+partNames[g.part]), ", ")
+	by := g.by
+	if by == "-1" {
+		by = "" // the thread is not known
+	}
+	s := strings.Join(strings.Fields(by+" "+partNames[g.part]), ", ")
 	if s == "" {
 		return ""
 	}

@@ -171,6 +171,21 @@ func (v *verb) choose(name string, s *decoder.Session) error {
 	return fmt.Errorf("%s: no trace here says which instructions were executed: there is nothing to compare", name)
 }
 
+// lacks says what of the recording called name is not known, and fails where nothing has a name.
+func (v *verb) lacks(name string, gaps uint64, x *side) error {
+	if gaps > 0 {
+		v.host.Say("%s: %d gap%s: what ran there is not known", name, gaps, plural(int(gaps)))
+	}
+	if x.unnamed == 0 {
+		return nil
+	}
+	v.host.Say("%s: %d instructions that ran have no symbols: they are left out", name, x.unnamed)
+	if len(x.functions) == 0 {
+		return fmt.Errorf("%s: no code that ran has a name, so there is nothing to compare: put its symbols into a bundle, as by bundle --kallsyms FILE", name)
+	}
+	return nil
+}
+
 // run compares two recordings.
 func (v *verb) run(c *cobra.Command, args []string) error {
 	var sides [2]*side
@@ -200,11 +215,8 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 		}
 		sides[i] = n.side()
 		gaps += n.gaps
-		if n.gaps > 0 {
-			v.host.Say("%s: %d gap%s: what ran there is not known", name, n.gaps, plural(int(n.gaps)))
-		}
-		if sides[i].unnamed > 0 {
-			v.host.Say("%s: nothing names the code of %d instructions executed: they are left out", name, sides[i].unnamed)
+		if err := v.lacks(name, n.gaps, sides[i]); err != nil {
+			return err
 		}
 		if i == 1 {
 			whole = func() error { return v.host.Whole(s, gaps) }

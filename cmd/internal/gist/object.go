@@ -133,11 +133,17 @@ func (j *Object) Begin(w io.Writer) {
 	} else {
 		line("time", "the trace has none")
 	}
-	form := "%d bytes in %d stream%s, of %d thread%s"
-	if j.part {
-		form = "%d bytes in %d stream%s, also from before and after; %d thread%s ran"
+	trace := fmt.Sprintf("%d bytes in %d stream%s", j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"))
+	threads := fmt.Sprintf("%d thread%s", j.Threads, ending(uint64(j.Threads), "", "s"))
+	switch {
+	case j.part && j.Threads > 0:
+		trace += ", also from before and after; " + threads + " ran"
+	case j.part:
+		trace += ", also from before and after"
+	case j.Threads > 0:
+		trace += ", of " + threads
 	}
-	line("trace", form, j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"), j.Threads, ending(uint64(j.Threads), "", "s"))
+	line("trace", "%s", trace)
 	line("instructions", "%d", j.Instructions)
 	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
 		if n := j.Verdicts[v.String()]; n > 0 || v == decoder.Certain || v == decoder.Ambiguous {

@@ -129,7 +129,7 @@ func (w *stepper) noMore(key string) string {
 	case "p":
 		return "the trace begins here"
 	case "o":
-		return "the call does not return, as far as the trace tells"
+		return "the trace does not show the return of the call"
 	case "c", "C":
 		return "no further call"
 	}

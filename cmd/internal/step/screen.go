@@ -86,11 +86,11 @@ func (p *Stop) versions() string {
 	case p.Before == nil && p.Since == 0:
 		s += "; this code is the same at all times"
 	case p.Before == nil:
-		s += fmt.Sprintf("; this code stands since epoch %d", p.Since)
+		s += fmt.Sprintf("; this code is there from epoch %d on", p.Since)
 	case p.Since+1 == *p.Before:
-		s += fmt.Sprintf("; this code stands in epoch %d alone", p.Since)
+		s += fmt.Sprintf("; this code is there in epoch %d only", p.Since)
 	default:
-		s += fmt.Sprintf("; this code stands in epochs %d to %d", p.Since, *p.Before-1)
+		s += fmt.Sprintf("; this code is there in epochs %d to %d", p.Since, *p.Before-1)
 	}
 	if n := len(p.Pokes); n > 0 {
 		const most = 8

@@ -187,7 +187,7 @@ func (w *stepper) goTo(ctx context.Context, stream int, time uint64) error {
 	}
 	if len(win.items) == 0 {
 		if ok, err := c.previous(); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("%s: nothing was executed, as far as the trace tells", w.s.Streams()[stream].Name))
+			return errors.Join(err, fmt.Errorf("%s: the trace shows no instruction", w.s.Streams()[stream].Name))
 		}
 	}
 	w.at = c

@@ -26,7 +26,7 @@ func (p *Poke) Print(w io.Writer) error {
 	line("old", "%s", bytesOf(p.Old))
 	line("new", "%s", bytesOf(p.New))
 	if !p.Valid {
-		line("break", "%s lay there, the record says %s: the code changed without a record", p.Have, p.Want)
+		line("break", "the code was %s, the record says %s: it changed without a record", p.Have, p.Want)
 	}
 	code(&b, fmt.Sprintf("code before (epoch %d)", p.Index), p.Before)
 	code(&b, fmt.Sprintf("code after (epoch %d)", p.Index+1), p.After)
@@ -133,7 +133,7 @@ func code(b *strings.Builder, title string, list []Line) {
 var pathEnds = map[string]string{
 	endUser:   "entered from user space",
 	endSwitch: "another thread ran on this CPU before: calls outside are not known",
-	endGap:    "a gap lies before: calls outside are not known",
+	endGap:    "a gap comes before: outer calls are not known",
 	endStart:  "the trace begins here: calls outside are not known",
 	endLimit:  "calls outside were not looked for",
 }
@@ -144,7 +144,7 @@ func (p *Poke) printPath(b *strings.Builder) {
 	case !p.flow:
 		return
 	case p.Path == nil:
-		b.WriteString("\nmade from\n  not known: the trace of that CPU does not tell of that time\n")
+		b.WriteString("\nmade from\n  not known: the trace of that CPU does not cover that time\n")
 		return
 	}
 	where := "where its record was written"
@@ -190,7 +190,7 @@ func (p *Poke) printCPUs(b *strings.Builder) {
 	case !p.flow:
 		b.WriteString("  not looked for: no trace was decoded\n")
 	case len(p.CPUs)+len(p.Unseen) == 0:
-		b.WriteString("  none came by, as far as the trace tells\n")
+		b.WriteString("  the trace shows no CPU that executed this code\n")
 	}
 	for i := range p.CPUs {
 		c := &p.CPUs[i]

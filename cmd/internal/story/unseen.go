@@ -57,15 +57,15 @@ func (u *Unseen) line(came bool) string {
 	switch u.Why {
 	case whyEnded:
 		if !came {
-			return "did not come there up to " + event.Seconds(*u.Until) + ", the last time that its trace tells"
+			return "did not come there up to " + event.Seconds(*u.Until) + ", the last time in its trace"
 		}
-		return "the last time that its trace tells is " + event.Seconds(*u.Until) + ", before this change"
+		return "the last time in its trace is " + event.Seconds(*u.Until) + ", before this change"
 	case whyBegins:
-		return "the first time that its trace tells is " + event.Seconds(*u.From) + ", after this change"
+		return "the first time in its trace is " + event.Seconds(*u.From) + ", after this change"
 	case whyGap:
-		return "a gap lies over the time of this change: more may have run"
+		return "there is a gap at the time of this change: more may have run"
 	case whyUntraced:
-		return "its trace tells of nothing that ran"
+		return "its trace shows no instruction"
 	}
 	return "never came there"
 }

@@ -55,7 +55,7 @@ const (
 // where is the columns that say where and when.
 func where(more ...Column) []Column {
 	return append([]Column{
-		{"time", Time, "the earliest moment at which it happened, as far as the trace tells"},
+		{"time", Time, "the earliest time at which it can have happened"},
 		{"time_max", Time, "the latest"},
 		{"stream", Text, "the source of the trace: cpu0"},
 		{"cpu", Int, "of the stream"},
@@ -67,7 +67,7 @@ func where(more ...Column) []Column {
 // Tables are all tables, by number.
 var Tables = [...]Table{
 	tableCalls: {"calls", "a call of a function, in the order in which they end", where(
-		Column{"end_time", Time, "the earliest moment of its end"},
+		Column{"end_time", Time, "the earliest time at which it can have ended"},
 		Column{"end_time_max", Time, "the latest"},
 		Column{"function", Text, "its symbol"},
 		Column{"file", Text, "the kernel, a module, or the file that holds it"},
@@ -138,12 +138,12 @@ var Tables = [...]Table{
 		Column{"returned", Addr, "where the flow went on"},
 		Column{"verdict", Text, "how sure that change is"},
 	)},
-	tableGaps: {"gaps", "a stretch that could not be followed", where(
+	tableGaps: {"gaps", "a part of the trace that could not be followed", where(
 		Column{"reason", Text, "why"},
 		Column{"what", Text, "more of it"},
 		Column{"ip", Addr, "where the flow was lost"},
 		Column{"offset", Int, "in the stream, bytes"},
-		Column{"end", Int, "of the stretch, bytes"},
+		Column{"end", Int, "of that part, bytes"},
 	)},
 	tableEvents: {"events", "what else the trace states: PTWRITE, power, contexts", where(
 		Column{"kind", Text, "of event"},

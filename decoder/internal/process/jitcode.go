@@ -70,7 +70,7 @@ func (d *UntimedDump) Trouble() (what, hint string) {
 	case d.Ticks:
 		hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
 	}
-	return fmt.Sprintf("%s+0x0: jitdump: %s: %d pieces of code are left out, since others lay there too; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used), hint
+	return fmt.Sprintf("%s+0x0: jitdump: %s: %d pieces of code are left out, since others overlap them; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used), hint
 }
 
 // isDump reports whether a mapped file is a jitdump: a program maps its first page to

@@ -126,7 +126,7 @@ export class Steps {
     if (why) return why.poke === undefined ? why.what : `it is open where poke ${why.poke} took effect`;
     const next = this.list[until + 1];
     if (!next) return ''; // what follows is not at hand yet
-    return next.kind === 'gap' ? 'a gap follows, by which this code may be wrong' : 'what lay there is in doubt';
+    return next.kind === 'gap' ? 'a gap follows, by which this code may be wrong' : 'this code is in doubt';
   }
 
   toggleCallers() {

@@ -29,7 +29,7 @@ function story(app, s) {
     el('div', {class: 'bar'}, to(s.previous, '← previous', 'p'), to(s.next, 'next →', 'n'), to(s.before, 'before at this place'), to(s.after, 'after at this place'),
       ...zooms(app, s)),
     el('p', {class: 'facts'}, `${p.kind} (${scheme}) at ${seconds(s.mark.time)}${who ? `, ${who}` : ''}. Address ${p.addr}. `,
-      p.valid ? (p.old ? 'The old code is what lay there.' : 'There was no code of it before.') : el('span', {class: 'error'}, `The record does not fit: ${p.have} lay there, it says ${p.want}.`)),
+      p.valid ? (p.old ? 'The old code is what was there.' : 'There was no code of it before.') : el('span', {class: 'error'}, `The record does not fit: the code was ${p.have}, it says ${p.want}.`)),
     el('div', {class: 'sides code'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
     el('h3', {}, 'How each CPU crossed it'),
     s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),

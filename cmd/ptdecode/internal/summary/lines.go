@@ -36,10 +36,17 @@ func (r *Info) Print(w io.Writer) {
 	for _, x := range r.Sources {
 		row(x.Kind, "%s", x.Path)
 	}
-	row("text", "%d KiB in %d stretches", r.Image.Bytes>>10, r.Image.Ranges)
+	ranges := "ranges"
+	if r.Image.Ranges == 1 {
+		ranges = "range"
+	}
+	row("text", "%d KiB in %d %s", r.Image.Bytes>>10, r.Image.Ranges, ranges)
 	if r.Image.Sites > 0 {
-		folded(row, "", fmt.Sprintf("it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
-			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ))
+		differ := ""
+		if r.Image.Differ > 0 {
+			differ = fmt.Sprintf("; %d are as at no time of the recording", r.Image.Differ)
+		}
+		folded(row, "", fmt.Sprintf("it holds %d of %d poked sites, as they were after %d of %d pokes%s", r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, differ))
 	}
 	row("symbols", "%d", r.Symbols)
 	if len(r.Records) > 0 {
