@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/ptdecode/ptdecode/pt"
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/pt"
+)
 
 // send appends a packet unless packets are being dropped.
 func (u *unit) send(p pt.Packet) {
@@ -26,7 +30,10 @@ func (u *unit) stamp(t uint64) {
 		return
 	}
 	now := u.cycles(t)
-	if now <= u.lastCYC { // one CYC a cycle at most; an MTC may be written after an event just behind its edge
+	if now < u.lastCYC {
+		panic(fmt.Sprintf("sim: seed %d: packets of %d ns come behind later ones", u.cfg.Seed, t))
+	}
+	if now == u.lastCYC { // one CYC a cycle at most
 		return
 	}
 	u.send(pt.Packet{Kind: pt.CYC, Value: now - u.lastCYC})

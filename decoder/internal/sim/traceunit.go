@@ -286,6 +286,7 @@ func (u *unit) async(from, to, t uint64) {
 	if !u.on || u.losing {
 		return
 	}
+	u.crystal(t) // as in enable
 	u.flush()
 	u.ip(pt.FUP, from)
 	if u.r.one(8) {
