@@ -6,11 +6,13 @@ package step
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -124,23 +126,38 @@ func (w *stepper) begin(ctx context.Context, x *flags) error {
 		}
 		time, cpu = k.Time, k.CPU
 	}
-	stream := -1
-	for i, st := range w.s.Streams() {
-		named := only == nil
-		for _, o := range only {
-			named = named || o == i
+	err = errors.New("no trace here says which instructions were executed")
+	for _, stream := range w.candidates(only, cpu) {
+		if err = w.goTo(ctx, stream, time); err == nil {
+			w.said = w.outside(time)
 		}
-		if named && st.Executes() && (stream < 0 || only == nil && cpu >= 0 && int(st.CPU) == cpu) {
-			stream = i
+		if !errors.Is(err, errNothing) {
+			return err
 		}
 	}
-	if stream < 0 {
-		return errors.New("no trace here says which instructions were executed")
+	if only == nil && errors.Is(err, errNothing) {
+		return errNothing // on no stream
 	}
-	err = w.goTo(ctx, stream, time)
-	w.said = w.outside(time)
 	return err
 }
+
+// candidates returns the streams to begin on, the best first: of those asked for, nil for all, the one of a
+// CPU, -1 for any, before the others.
+func (w *stepper) candidates(only []int, cpu int) (list []int) {
+	for i, st := range w.s.Streams() {
+		switch {
+		case !st.Executes() || only != nil && !slices.Contains(only, i):
+		case only == nil && cpu >= 0 && int(st.CPU) == cpu:
+			list = slices.Insert(list, 0, i)
+		default:
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// errNothing says that nothing was executed on a stream.
+var errNothing = errors.New("the trace shows no instruction: flow says why")
 
 // outside says that a time, ns, to which the stepper went lies outside of the stream's trace. It is
 // empty where what it came to may have run then, and where time is 0: none was asked for.
@@ -187,7 +204,7 @@ func (w *stepper) goTo(ctx context.Context, stream int, time uint64) error {
 	}
 	if len(win.items) == 0 {
 		if ok, err := c.previous(); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("%s: the trace shows no instruction", w.s.Streams()[stream].Name))
+			return cmp.Or(err, fmt.Errorf("%s: %w", w.s.Streams()[stream].Name, errNothing))
 		}
 	}
 	w.at = c
