@@ -135,14 +135,24 @@ func (b *brute) indirect(s *bruteState, in *isa.Insn, next uint64, ips []uint64,
 			return true
 		}
 	}
-	if b.rules.Returns != isa.ReturnsByOutcome || len(s.stack) == 0 {
+	if b.rules.Returns != isa.ReturnsByOutcome {
 		return false
 	}
+	if len(s.stack) == 0 {
+		if b.unseen == nil {
+			return false
+		}
+		a, ok := b.unseen(ips)
+		if !ok {
+			return false
+		}
+		s.stack = []uint64{a}
+	}
 	a := s.pop()
-	s.ip, s.mode = a&^bruteT32, b.foretold(a, s.mode)
 	if calls && b.rules.PopsFirst {
 		b.push(s, next)
 	}
+	s.ip, s.mode = a&^bruteT32, b.foretold(a, s.mode)
 	b.reach(*s, ips, visits)
 	return true
 }

@@ -75,6 +75,9 @@ type brute struct {
 	evs    []event.Event
 	trapAt int // the last event that is a breakpoint's exception
 
+	// unseen says where a return behind ips goes whose call is not on the stack; nil: nowhere.
+	unseen func(ips []uint64) (a uint64, ok bool)
+
 	edges []bruteEdge
 }
 

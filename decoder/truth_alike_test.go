@@ -14,7 +14,7 @@ import (
 // simulated CPU executed. Where the code is wrong and both come to the same packets and
 // then to the same place, no decoder can tell them apart.
 type alikeTwin struct {
-	code  func(dst []byte, addr uint64, at event.Epoch) int // what the decoder read
+	code  func(dst []byte, addr uint64, at event.Epoch) int // what the decoder read; nil: only stated is asked
 	codes []sim.Code                                        // what CPUs fetched
 	// stated says whether the packets agree with claim i of got up to an address behind it that one
 	// states; nil: that is not asked.
@@ -199,7 +199,7 @@ const maxFacts = 1 << 12
 // most, from what ran from want[k] on. The instructions before these were the same ones.
 // Both flows are at one place again n instructions further on in got, m in want.
 func (w *alikeTwin) alike(got []step, i, end int, want []sim.Retired, k int) (n, m int, ok bool) {
-	if i == 0 || k == 0 {
+	if i == 0 || k == 0 || w.code == nil {
 		return 0, 0, false
 	}
 	var buf [16]byte

@@ -25,7 +25,7 @@ type damagedTruth struct {
 // are missing, or a few come twice.
 func spoilRun(r *rand.Rand, n int, rs ...*sim.Run) (what string) {
 	for i := range rs[0].CPUs {
-		b := bytes.Clone(rs[0].CPUs[i].PT)
+		b := bytes.Clone(*traceOf(&rs[0].CPUs[i]))
 		for range n {
 			at := r.IntN(len(b))
 			if r.IntN(2) == 0 {
@@ -48,10 +48,18 @@ func spoilRun(r *rand.Rand, n int, rs ...*sim.Run) (what string) {
 			}
 		}
 		for _, x := range rs {
-			x.CPUs[i].PT = b
+			*traceOf(&x.CPUs[i]) = b
 		}
 	}
 	return what
+}
+
+// traceOf is the trace of c: of Intel PT, or of a unit of Arm's.
+func traceOf(c *sim.CPU) *[]byte {
+	if c.Trace != nil {
+		return &c.Trace
+	}
+	return &c.PT
 }
 
 // maxMoved is how many bytes of trace are missing at one place at most, or come twice.
@@ -101,11 +109,17 @@ func (d *damagedTruth) judgeDamaged(t *testing.T, r *sim.Run, own guests.Machine
 			}
 		}
 	}
+	twin := &alikeTwin{codes: r.Codes, code: func(dst []byte, addr uint64, at event.Epoch) int { return s.Code(dst, 0, addr, at) }}
+	d.judgeSession(t, r, s, bad, own, what, twin, func(c int) { twin.stated = twin.statedBy(simPackets(r, s.Streams()[c])) })
+}
+
+// judgeSession decodes s, which has the damaged trace of r. bad is where its packets are bad, by CPU; begin
+// has twin be that of a CPU.
+func (d *damagedTruth) judgeSession(t *testing.T, r *sim.Run, s *Session, bad [][]int64, own guests.Machine, what string, twin *alikeTwin, begin func(c int)) {
 	got := steps{}
 	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
 		t.Errorf("seed %d: %v", r.Config.Seed, err)
 	}
-	twin := &alikeTwin{codes: r.Codes, code: func(dst []byte, addr uint64, at event.Epoch) int { return s.Code(dst, 0, addr, at) }}
 	w := newWitnesses(r, r.Start, nil)
 	w.built = true // nothing excuses a claim but the packets
 	d.runs++
@@ -114,7 +128,7 @@ func (d *damagedTruth) judgeDamaged(t *testing.T, r *sim.Run, own guests.Machine
 			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d: the flow goes on over bad packets at %#x, with no gap\n%s", r.Config.Seed, own, c, at, what))
 		}
 		d.insns += len(r.CPUs[c].Insns)
-		twin.stated = twin.statedBy(simPackets(r, s.Streams()[c]))
+		begin(c)
 		if msg := d.judge(w, twin, got[c], c); msg != "" {
 			d.trouble = append(d.trouble, fmt.Sprintf("seed %d, machine %d, cpu %d (%v, work %b): %s\n%s", r.Config.Seed, own, c, r.Config.Timing, r.Config.Work, msg, what))
 		}
@@ -144,8 +158,13 @@ func TestTruthDamaged(t *testing.T) {
 	for _, x := range all.trouble {
 		t.Error(x)
 	}
-	t.Logf("%d machines: %d instructions, %d claims, %d ambiguous, %d gaps, settled %s %%; %d wrong, and %d that the packets state",
-		all.runs, all.insns, all.claims, all.ambiguous, all.gaps, share(all.settled, all.insns), all.wrong[byNobody], all.alike)
+	t.Log(&all)
+}
+
+// String is what was counted.
+func (d *damagedTruth) String() string {
+	return fmt.Sprintf("%d machines: %d instructions, %d claims, %d ambiguous, %d gaps, settled %s %%; %d wrong, and %d that the packets state",
+		d.runs, d.insns, d.claims, d.ambiguous, d.gaps, share(d.settled, d.insns), d.wrong[byNobody], d.alike)
 }
 
 // decode judges the machine of a seed, or both.

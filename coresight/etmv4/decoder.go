@@ -174,8 +174,11 @@ func (d *Decoder) trouble(r event.Reason, off, end int64) *event.Event {
 
 // finish tells how the segment ends.
 func (d *Decoder) finish() {
-	d.dropWaiting()
 	end := d.lx.Base + int64(len(d.lx.Buf))
+	if d.after.ok && d.sync == synced && d.spec.waiting() > 0 { // the Trace Info there says that everything is committed
+		d.trouble(event.BadPacket, end, end)
+	}
+	d.dropWaiting()
 	x := elem{off: end, end: end, time: d.now}
 	if a := &d.after; a.ok && !a.gap && d.out.on && d.sync == synced {
 		// Where the next segment goes on is where this one has come to.

@@ -66,6 +66,22 @@ func (d *Decoder) entering(p *Packet) {
 	}
 }
 
+// informed takes a Trace Info where the stream has been entered. It says how many P0 elements are not
+// committed. If they are not so many, packets before it are missing or others, and it is
+// where the stream is entered again.
+func (d *Decoder) informed(p *Packet) {
+	if n := p.Value2 >> 32; n != d.spec.waiting() {
+		d.contradicts(p)
+		d.entering(p)
+		return
+	}
+	d.hist, d.stamp = history{}, 0
+	d.threshold = p.Value >> 16 & (1<<21 - 1)
+	x := d.elem(p, elInfo)
+	x.keep = true
+	d.takeElem(&x)
+}
+
 // packet takes a packet where the stream has been entered.
 func (d *Decoder) packet(p *Packet) {
 	switch p.Kind {
@@ -81,11 +97,7 @@ func (d *Decoder) packet(p *Packet) {
 	case Context:
 		d.takeContext(p)
 	case TraceInfo:
-		d.hist, d.stamp = history{}, 0
-		d.threshold = p.Value >> 16 & (1<<21 - 1)
-		x := d.elem(p, elInfo)
-		x.keep = true
-		d.takeElem(&x)
+		d.informed(p)
 	case TraceOn:
 		x := d.elem(p, elTraceOn)
 		d.takeElem(&x)

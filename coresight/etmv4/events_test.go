@@ -192,6 +192,12 @@ func TestSpeculation(t *testing.T) {
 		{"counts commit, near the greatest depth", strings.Repeat("atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;", 4) + "atom.f6 eeeeeeeeeen;cycle.f2 0 1 high",
 			enable + "outcomes " + strings.Repeat("e", 106) + "; payload:cycle-count"},
 		{"a transaction's start is a P0 element", "txstart;atom.f1 e;commit 1", enable + "payload:tx-begin"},
+		{"a Trace Info that knows of as many", "atom.f3 een;commit 2;async;info 0x4 spec 1;addr.64 0x1010;commit 1",
+			enable + "outcomes een; target to 1010 a64; sync to 1010 a64 restated"},
+		{"of fewer", "atom.f3 een;commit 1;async;info 0x4 spec 1;addrctxt.64 0x1010 1 sf ns;atom.f1 e;commit 2",
+			enable + "outcomes e; trouble bad-packet; off:no-sync; context:pe/10d; enable to 1010 a64; outcomes e"},
+		{"of more", "atom.f3 een;commit 3;async;info 0x4 spec 1;addrctxt.64 0x1010 1 sf ns;atom.f1 e;commit 2",
+			enable + "outcomes een; trouble bad-packet; off:no-sync; context:pe/10d; enable to 1010 a64; outcomes e"},
 		{"a discard", "atom.f3 een;event 0x1;commit 1;discard", enable + "outcomes e; payload:trace-event 1; off:no-sync"},
 		{"more than there are", "atom.f1 e;commit 2", enable + "outcomes e; trouble bad-packet; off:no-sync"},
 		{"none to turn round", "mispredict", "trouble bad-packet; off:no-sync"},
@@ -290,6 +296,8 @@ func TestSegments(t *testing.T) {
 		{"no context", "ete1.3", first + "async;info 0x0;addr.64 0x2000;atom.f1 n", 0, ""},
 		{"no address behind the Trace On", "ete1.3", first + "async;info 0x0;addrctxt.64 0x2000 1 sf;on;atom.f1 n", 0, ""},
 		{"something is not committed", "ete1.0", first + "async;info 0x4 spec 1;addrctxt.64 0x2000 1 sf;atom.f1 n;commit 2", 0, ""},
+		{"something should not be committed", "ete1.0", first + "commit 1;atom.f3 een;commit 1;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n;commit 1", 1,
+			"sync|off:no-sync|off:trace-on|context:pe/10d|enable to 1000 a64|outcomes ee|trouble bad-packet|end|sync to 2000 a64|context:pe/105|target to 2000 a64|outcomes n|end"},
 		{"no Trace Info", "ete1.3", first + "async;addrctxt.64 0x2000 1 sf;atom.f1 n", 0, ""},
 	} {
 		cfg := Config{Trace: testUnit(c.unit)}

@@ -21,6 +21,9 @@ func (s *speculation) forget(unseen uint64) {
 // empty reports whether nothing can be cancelled.
 func (s *speculation) empty() bool { return s.unseen == 0 && s.first == len(s.pend) }
 
+// waiting returns how many P0 elements are not committed.
+func (s *speculation) waiting() uint64 { return s.depth + s.unseen }
+
 // add takes the next element, and hands those that stand to out. Each P0 element makes the
 // depth one greater, and the trace unit has committed the oldest ones beyond its greatest
 // depth without a packet (TRCIDR8.MAXSPEC). It reports false where too many elements wait.

@@ -66,13 +66,14 @@ func (x *executor) restated(t *thread, e *event.Event) status {
 
 // somewhere takes an Async whose destination is not stated with it, and goes on
 // at the next event that states an address. Outcomes before that are of code
-// that cannot be known.
+// that cannot be known. Bytes that are no packet may have stated it: they are a gap.
 func (x *executor) somewhere(t *thread) status {
 	t.use()
 	t.on, t.lost = false, true
 	for i := t.q; ; i++ {
 		e := x.events.at(i)
 		if ends(e) || states(e) {
+			t.lost = e == nil || e.Kind != event.Trouble
 			return moved
 		}
 		if i-t.q >= maxLook || e.Kind == event.Outcomes || e.Kind == event.Reach || e.Kind == event.Quiet {

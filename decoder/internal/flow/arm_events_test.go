@@ -52,14 +52,18 @@ func TestReach(t *testing.T) {
 		{"an exception whose destination comes later", "0 40", silent, []event.Event{
 			syncA64(0x1000), nowhere, {Kind: event.Context, Detail: event.DetailPE}, to(0x1040), syncA64(0x1044)}},
 		{"or not at all", "0 40", silent, []event.Event{syncA64(0x1000), nowhere, off, on(0x1040), syncA64(0x1044)}},
+		{"bytes that are no packet in its place", "0? gap:bad-packet 40", silent, []event.Event{
+			syncA64(0x1000), nowhere, {Kind: event.Payload}, {Kind: event.Trouble, Reason: event.BadPacket}, off, on(0x1040), syncA64(0x1044)}},
 		{"outcomes of code that no address was stated for", "0 gap:no-address 40", silent, []event.Event{
 			syncA64(0x1000), nowhere, bits("n"), to(0x1040), syncA64(0x1044)}},
 		{"branches before an exception's source spend no outcome", "0 4 8 c 40", silent, []event.Event{
 			syncA64(0x1000), async(0x1010, 0x1040), syncA64(0x1044)}},
 		{"unless every one does", "gap:mismatch 40", armRules, []event.Event{
 			syncA64(0x1000), async(0x1010, 0x1040), syncA64(0x1044)}},
-		{"a source behind the flow", "0 4 40", silent, []event.Event{
+		{"a source that is the last instruction", "0 4 40", silent, []event.Event{
 			syncA64(0x1000), bits("n"), async(0x1004, 0x1040), syncA64(0x1044)}},
+		{"a source behind the flow", "0? 4? 40", silent, []event.Event{
+			syncA64(0x1000), bits("n"), async(0x1000, 0x1040), syncA64(0x1044)}},
 		{"a source inside an instruction", "0 40", silent, []event.Event{
 			syncA64(0x1000), async(0x1002, 0x1040), syncA64(0x1044)}},
 		{"straight on, up to a branch that was taken", "0 4 8 c 14", silent, []event.Event{
@@ -150,15 +154,23 @@ func TestReachRewritten(t *testing.T) {
 }
 
 // TestEveryInsn would catch a walk that spends outcomes as ETMv3 does not: there
-// each instruction has one, and one that fails its condition is passed over.
+// each instruction has one, and one that fails its condition is passed over. The outcome
+// of one that traps comes before its exception, and that is none of an interrupt.
 // ETMv3 (IHI0014), "Instruction tracing".
 func TestEveryInsn(t *testing.T) {
-	text := codeA64(map[int][]uint32{0x00: {nopA64, 0xb4000060, nopA64, svcA64, 0x94000004}, 0x20: {nopA64, retA64}, 0x40: {nopA64, nopA64}})
+	text := codeA64(map[int][]uint32{0x00: {nopA64, 0xb4000060, nopA64, svcA64, 0x94000004}, 0x20: {nopA64, retA64}, 0x40: {nopA64, nopA64}, 0x60: {nopA64, 0xd4200000}})
 	rules := isa.Rules{Waypoints: ^isa.ClassSet(0), AlwaysConditional: 1 << isa.ModeA64}
 	here := event.Event{Kind: event.Async, Flags: event.FlagIP | event.FlagHere, IP: 0x1040, Detail: event.DetailException}
 	got := walkArm(t, &text, rules, syncA64(0x1000), bits("tnntttt"), to(0x1040), bits("t"), here, bits("nt"), syncA64(0x1048))
 	if want := "0 4 8 c 10 20 24 40 40 44"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	for flag, want := range map[event.Flags]string{0: "60 64 40", event.FlagBreak: "60 64 trap:68/-1 40", event.FlagIntr: "60? gap:mismatch 40"} {
+		e := here
+		e.Flags |= flag
+		if got := walkArm(t, &text, rules, syncA64(0x1060), bits("tt"), e, bits("t"), syncA64(0x1044)); got != want {
+			t.Errorf("a breakpoint, the exception's flags %b: got %s, want %s", flag, got, want)
+		}
 	}
 }
 

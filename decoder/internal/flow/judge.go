@@ -120,7 +120,8 @@ func (j *judge) undecidable(t *thread, b *Block, e *event.Event) bool {
 }
 
 // leftBehind reports whether the next outcome, in hand or in e, is the last before
-// an exception: then it is that of the instruction that the exception tells of.
+// an exception: then it is that of the instruction that the exception tells of. It cannot
+// be one of a kind that no instruction which always traps raises.
 func (j *judge) leftBehind(t *thread, e *event.Event) bool {
 	n, q := t.n, t.q
 	if n == 0 {
@@ -130,7 +131,7 @@ func (j *judge) leftBehind(t *thread, e *event.Event) bool {
 		return false
 	}
 	e = j.events.at(q)
-	return e != nil && (e.Kind == event.Async || e.Kind == event.AsyncDisable)
+	return e != nil && (e.Kind == event.Async || e.Kind == event.AsyncDisable) && e.Flags&event.FlagIntr == 0
 }
 
 // strays reports whether the way to the instruction at which e, a Reach, ends does

@@ -26,6 +26,25 @@ type unitArm interface {
 	result() CPU
 }
 
+// sentLog notes when packets were sent.
+type sentLog struct {
+	insns *[]Retired
+	sent  []Sent
+}
+
+// sentLate is how many packets may be sent between an instruction that retired and the one that
+// tells of it.
+const sentLate = 8
+
+// note notes that a packet is sent at offset off, bytes.
+func (l *sentLog) note(off int) {
+	from := 0
+	if n := len(l.sent); n > sentLate {
+		from = l.sent[n-sentLate].To
+	}
+	l.sent = append(l.sent, Sent{int64(off), from, len(*l.insns)})
+}
+
 func newUnitArm(c *Config, id int, insns *[]Retired) unitArm {
 	switch {
 	case c.Timing >= PTMCoarse:

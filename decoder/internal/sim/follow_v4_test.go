@@ -176,7 +176,7 @@ func (v *resolver) packet(p *etmv4.Packet) {
 	case etmv4.SrcMatch, etmv4.SrcShort, etmv4.Src32, etmv4.Src64:
 		v.add(elemV4{kind: etmv4.SrcMatch, addr: v.place(p, k-etmv4.SrcMatch+etmv4.AddrMatch), off: off})
 	case etmv4.Exception:
-		if p.Extra != 0 {
+		if p.Arg < 0x80 && p.Extra != 0 {
 			v.hist = [3]uint64{0, v.hist[0], v.hist[1]}
 			v.add(elemV4{kind: k, fails: true, number: p.ExceptionType(), off: off})
 			break

@@ -44,7 +44,7 @@ type StaticBranch struct {
 // CPU is one CPU's trace and what it did.
 type CPU struct {
 	PT       []byte
-	Sent     []Sent           // the packets of PT that tell where the flow went, in order
+	Sent     []Sent           // the packets of PT that tell where the flow went, or all of Trace, in order
 	Script   [][]event.Event  // A64: by segment, what a trace unit's decoder would state
 	Trace    []byte           // Arm: the trace unit's stream
 	Source   coresight.Config // Arm: how the trace unit was set up

@@ -10,19 +10,19 @@ import (
 // unitA32 is one CPU's PTM or ETMv3 trace unit: what the two have in common.
 type unitA32 struct {
 	outages
-	cfg   *Config
-	r     rnd
-	insns *[]Retired
-	reg   coresight.Config
-	out   []byte
-	w     writerA32
+	cfg *Config
+	r   rnd
+	sentLog
+	reg coresight.Config
+	out []byte
+	w   writerA32
 
 	atoms uint64 // gathered, the newest in bit 0
 	n     int
 	most  int    // how many are gathered before they are sent
 	addr  uint64 // the address told last
 	told  int    // instructions retired up to what is told, or gathered
-	sent  int    // the same before what is gathered
+	kept  int    // the same before what is gathered
 
 	rets    []uint64 // return addresses, the newest last
 	next    uint64   // of the call that is told of next; 0: none
@@ -67,7 +67,7 @@ const (
 )
 
 func newUnitA32(c *Config, id int, insns *[]Retired) *unitA32 {
-	u := &unitA32{cfg: c, r: newRand(c.Seed, 0xb0+uint64(id)), insns: insns, outages: outages{ovfAt: never, offAt: never}, most: 1}
+	u := &unitA32{cfg: c, r: newRand(c.Seed, 0xb0+uint64(id)), sentLog: sentLog{insns: insns}, outages: outages{ovfAt: never, offAt: never}, most: 1}
 	r, v := &u.r, &u.reg.V3
 	u.reg.ID, u.reg.Arch = 0x10+2*uint8(id), coresight.Arch{Major: 7, Profile: 'A'}
 	v.TRACEIDR = uint32(u.reg.ID)
@@ -142,7 +142,7 @@ func (u *unitA32) leave(why away) {
 		u.w.flush()
 	}
 	if u.n > 0 { // gathered, and lost
-		u.told = u.sent
+		u.told = u.kept
 		u.atoms, u.n = 0, 0
 	}
 	u.gone, u.back = why, u.now+u.r.around(200)
@@ -174,13 +174,13 @@ func (u *unitA32) stop(t uint64) int {
 }
 
 func (u *unitA32) result() CPU {
-	return CPU{Trace: u.out, Source: u.reg, Starts: u.starts, StartOff: u.startOff, Lost: u.lost}
+	return CPU{Trace: u.out, Sent: u.sent, Source: u.reg, Starts: u.starts, StartOff: u.startOff, Lost: u.lost}
 }
 
 // atom gathers one: all that has retired is told by it.
 func (u *unitA32) atom(passed bool) {
 	if u.n == 0 {
-		u.sent = u.told
+		u.kept = u.told
 	}
 	u.atoms <<= 1
 	if passed {

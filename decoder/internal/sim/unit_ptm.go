@@ -5,7 +5,10 @@ import "github.com/ptdecode/ptdecode/coresight/ptm"
 // writerPTM writes PTM's packets: an atom is a waypoint.
 type writerPTM struct{ *unitA32 }
 
-func (u *writerPTM) put(p ptm.Packet) { u.out = p.Append(u.out) }
+func (u *writerPTM) put(p ptm.Packet) {
+	u.note(len(u.out))
+	u.out = p.Append(u.out)
+}
 
 // count gives p the cycles since the last count, where such are traced.
 func (u *writerPTM) count(p *ptm.Packet) {

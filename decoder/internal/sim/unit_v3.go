@@ -5,7 +5,10 @@ import "github.com/ptdecode/ptdecode/coresight/etmv3"
 // writerV3 writes ETMv3's packets: an atom is an instruction.
 type writerV3 struct{ *unitA32 }
 
-func (u *writerV3) put(p etmv3.Packet) { u.out = p.Append(u.out) }
+func (u *writerV3) put(p etmv3.Packet) {
+	u.note(len(u.out))
+	u.out = p.Append(u.out)
+}
 
 func (u *writerV3) async() { u.put(etmv3.Packet{Kind: etmv3.ASync, N: 5 + uint8(u.r.n(3))}) }
 

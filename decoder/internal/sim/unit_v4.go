@@ -11,7 +11,6 @@ import (
 type unitV4 struct {
 	writerV4
 	outages
-	insns *[]Retired
 
 	// The newest P0 element: where it led, and how many instructions had retired.
 	at   uint64
@@ -44,7 +43,7 @@ type unitV4 struct {
 }
 
 func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
-	u := &unitV4{writerV4: writerV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id))}, insns: insns, outages: outages{ovfAt: never, offAt: never}, most: 1, bare: map[int64]int{}}
+	u := &unitV4{writerV4: writerV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id)), sentLog: sentLog{insns: insns}}, outages: outages{ovfAt: never, offAt: never}, most: 1, bare: map[int64]int{}}
 	u.seldom, u.quiets = newRand(c.Seed, 0xe8+uint64(id)), 50
 	if u.seldom.one(24) { // what they hide cannot be known: many are asked of the minority
 		u.quiets = 1
@@ -235,7 +234,7 @@ func (u *unitV4) stop(t uint64) int {
 }
 
 func (u *unitV4) result() CPU {
-	return CPU{Trace: u.out, Source: u.reg, Starts: u.starts, StartOff: u.startOff, Lost: u.lost, Bare: u.bare}
+	return CPU{Trace: u.out, Sent: u.sent, Source: u.reg, Starts: u.starts, StartOff: u.startOff, Lost: u.lost, Bare: u.bare}
 }
 
 // p0 notes a P0 element that is in out, or among the atoms gathered: it led to

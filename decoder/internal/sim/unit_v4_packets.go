@@ -9,7 +9,7 @@ import (
 
 // flush sends the atoms gathered.
 func (u *unitV4) flush() {
-	u.out = etmv4.AppendAtoms(u.out, u.atoms, u.n)
+	u.putAtoms(u.atoms, u.n)
 	u.atoms, u.n = 0, 0
 	u.trim(0)
 }

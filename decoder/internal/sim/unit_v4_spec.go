@@ -71,7 +71,7 @@ func (u *unitV4) wrongPath(most int) (n int) {
 			continue
 		}
 		k := 1 + int(u.r.n(uint64(left)))
-		u.out = etmv4.AppendAtoms(u.out, u.r.next()>>(64-k), k)
+		u.putAtoms(u.r.next()>>(64-k), k)
 		left -= k
 		if u.r.one(6) {
 			u.stampAs(u.now) // is not cancelled
@@ -113,7 +113,7 @@ func (u *unitV4) mispredict(taken bool, next uint64) {
 	default:
 		u.flush()
 		u.trim(1 + k)
-		u.out = etmv4.AppendAtoms(u.out, 1-uint64(wrong.Arg>>1), 1)
+		u.putAtoms(1-uint64(wrong.Arg>>1), 1)
 		u.recover(k, form)
 	}
 	u.p0(next)
@@ -122,7 +122,7 @@ func (u *unitV4) mispredict(taken bool, next uint64) {
 // recover writes k P0 elements of a wrong path, takes them back and turns the
 // atom before them round.
 func (u *unitV4) recover(k int, form uint64) {
-	atoms := func(n int) { u.out = etmv4.AppendAtoms(u.out, u.r.next()>>(63-n)>>1, n) }
+	atoms := func(n int) { u.putAtoms(u.r.next()>>(63-n)>>1, n) }
 	switch {
 	case k == 0:
 		u.put(etmv4.Packet{Kind: etmv4.Mispredict})

@@ -14,6 +14,7 @@ type writerV4 struct {
 	r   rnd
 	reg coresight.Config
 	out []byte
+	sentLog
 
 	hist  [3]uint64 // addresses sent, the newest first; bit 0: T32
 	ctx   bool      // a context is to be sent with the next address
@@ -30,7 +31,18 @@ type writerV4 struct {
 }
 
 // put appends a packet.
-func (w *writerV4) put(p etmv4.Packet) { w.out = p.Append(w.out) }
+func (w *writerV4) put(p etmv4.Packet) {
+	w.note(len(w.out))
+	w.out = p.Append(w.out)
+}
+
+// putAtoms appends packets of n atoms, the newest in bit 0.
+func (w *writerV4) putAtoms(atoms uint64, n int) {
+	if n > 0 {
+		w.note(len(w.out))
+	}
+	w.out = etmv4.AppendAtoms(w.out, atoms, n)
+}
 
 // short is how many low bits of an address a short packet of one and of two
 // bytes replaces, by instruction set.
