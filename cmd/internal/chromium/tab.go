@@ -199,7 +199,7 @@ func (b *Tab) Wait(what, expr string) time.Duration {
 	b.t.Helper()
 	began := time.Now()
 	var trouble json.RawMessage
-	for time.Since(began) < time.Minute {
+	for time.Since(began) < 3*time.Minute {
 		value, thrown := b.attempt(expr)
 		if value == "true" {
 			return time.Since(began)

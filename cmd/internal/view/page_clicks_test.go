@@ -39,7 +39,7 @@ func TestTwoTabs(t *testing.T) {
 	one.Show("about:blank")
 	began := time.Now()
 	for v.whole.waits() > 0 || len(v.flows) > 0 {
-		if time.Sleep(5 * time.Millisecond); time.Since(began) > time.Minute {
+		if time.Sleep(5 * time.Millisecond); time.Since(began) > 3*time.Minute {
 			t.Fatalf("the tab is closed, and %d flows go on", len(v.flows))
 		}
 	}

@@ -217,7 +217,7 @@ func named(t *testing.T, b *chromium.Tab) {
 	t.Helper()
 	b.Call("Accessibility.enable", nil, nil)
 	var wrong []string
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(100 * time.Millisecond) {
 		if wrong = unnamed(t, b); len(wrong) == 0 {
 			return
 		}
