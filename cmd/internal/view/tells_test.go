@@ -86,16 +86,14 @@ func TestPageUnsure(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	marks, _ := strconv.Atoi(b.Eval("document.querySelectorAll('#lanes .mark.unsure').length"))
-	for i := range min(marks, 5) {
-		place := b.Eval("location.hash")
+	for i := range min(marks-1, 5) { // the first one was opened
+		// What the click asks for stands there at once. The instruction comes later, and may be that of another mark, too.
+		place := b.Eval("(" + legend + ".click(), location.hash)")
 		if seen[place] {
 			t.Fatalf("click %d of the legend leads to %s again", i+1, place)
 		}
 		seen[place] = true
-		if i+1 < marks {
-			b.Click("the legend", legend)
-			b.Wait(fmt.Sprintf("the mark behind number %d of %d", i+1, marks), stepping+" && location.hash !== "+quote(place))
-		}
+		b.Wait(fmt.Sprintf("mark %d of %d", i+2, marks), stepping+" && location.hash.includes('at=')")
 	}
 	if len(seen) < 2 {
 		t.Errorf("%d marks", marks)
