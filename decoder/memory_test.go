@@ -104,7 +104,7 @@ func TestSegmentIsNotHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			flowBytes := int64(len(l.list)) * flow.BatchSize(&flow.Batch{Ranges: make([]flow.Range, 1)})
-			most := int64(4*held.MinPart + jobs*batch)
+			most := int64((3+held.Waiting)*held.MinPart + jobs*batch)
 			if back {
 				most += kept
 			}
@@ -204,7 +204,7 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 				}
 				// A job ends with the segment that begins before its end: it holds up to one more.
 				// A batch may end a phrase later than it is full.
-				if got := s.held.Most.Load(); got > 16*held.MaxPart {
+				if got := s.held.Most.Load(); got > 8*(1+held.Waiting)*held.MaxPart {
 					t.Errorf("timed %v, %+v: %d bytes were held", timed, q, got)
 				}
 			}

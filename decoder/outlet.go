@@ -122,7 +122,7 @@ func (o *outlet) fellApart(x *flow.Contradiction) error {
 	return nil
 }
 
-// send hands on what there is. While the part before waits to be taken, the job
+// send hands on what there is. While too many parts wait to be taken, the job
 // does not count among those that run.
 func (o *outlet) send() error {
 	if len(o.part.batches) == 0 && len(o.part.visits) == 0 {

@@ -80,7 +80,7 @@ type lane struct {
 
 // run is one call of Session.Flow. Jobs are started in the order of time, some
 // ahead of what is delivered. A job hands its flow over in parts, and waits
-// where the part before has not been taken; then another job runs in its place.
+// where too many have not been taken; then another job runs in its place.
 // So what a run holds does not depend on how much a job decodes to.
 type run struct {
 	s        *Session
@@ -280,7 +280,7 @@ func (r *run) first() (best *lane) {
 // start starts the next job of ln.
 func (r *run) start(ln *lane) {
 	j := ln.next
-	j.parts = make(chan portion, 1)
+	j.parts = make(chan portion, held.Waiting)
 	ln.jobs = append(ln.jobs, j)
 	ln.next = ln.plan.next()
 	for k := 1; k < r.every && ln.next != nil; k++ {

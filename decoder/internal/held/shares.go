@@ -16,7 +16,7 @@ func Memory(asked int64) int64 {
 
 // Shares is what parts of a flow may take of a session's memory, bytes.
 type Shares struct {
-	Part  int64 // one part of a job's flow, of which a job may hold two
+	Part  int64 // one part of a job's flow: a job fills one, and Waiting more may wait
 	Back  int64 // flow kept to be read backwards, of all jobs
 	Least int64 // the same of one job, whatever the others take
 	Idle  int   // followers that wait for their stream's next job
@@ -29,13 +29,17 @@ const (
 	MaxPart = 256 << 10
 )
 
+// Waiting is how many parts of a job's flow may wait to be taken. With fewer, goroutines wait for each other more often,
+// which costs time.
+const Waiting = 4
+
 // followerBytes is what a follower takes about, bytes.
 const followerBytes = 256 << 10
 
 // Shared divides memory among a flow of so many streams, of which so many jobs are
 // under way at once. docs/architecture.md has the same.
 func Shared(memory int64, streams, jobs int) Shares {
-	part := memory / 4 / int64(2*jobs+streams+1)
+	part := memory / 4 / int64((1+Waiting)*jobs+streams+1)
 	part = min(max(part, MinPart), MaxPart)
 	return Shares{Part: part, Back: memory * 3 / 8, Least: part, Idle: int(memory / 16 / followerBytes)}
 }
