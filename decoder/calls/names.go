@@ -49,11 +49,24 @@ func (t *Tree) slot(b *decoder.Block) *place { return &t.places[int(b.Number)&(l
 // morePlaces makes room for the block with number n, as far as there may be.
 func (t *Tree) morePlaces(n uint32) {
 	old := t.places
+	t.written = len(old)
 	t.places = make([]place, min(placesMost, 1<<bits.Len32(n)))
 	for i := range old {
 		if b := old[i].block; b != nil {
 			*t.slot(b) = old[i]
 		}
+	}
+}
+
+// placesAhead is how many places are written ahead of those that are used.
+const placesAhead = 2048
+
+// writesAhead writes to memory that the next places will take. It would be read before it is written: then the
+// system first lends a page of zeros, and interrupts all CPUs as it takes that away for the first write.
+func (t *Tree) writesAhead(n int) {
+	if to := min(n+placesAhead, len(t.places)); t.written < to-placesAhead/2 && n < to {
+		clear(t.places[t.written:to])
+		t.written = to
 	}
 }
 
@@ -71,6 +84,7 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	if other.block == b {
 		return other
 	}
+	c.writesAhead(int(b.Number))
 	if p.block != nil {
 		if other.parted {
 			delete(c.parts, other.block)

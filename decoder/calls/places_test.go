@@ -29,6 +29,29 @@ func TestMorePlaces(t *testing.T) {
 	}
 }
 
+// TestWritesAhead would catch memory of places that is written ahead where a block's place is already: it would
+// be lost.
+func TestWritesAhead(t *testing.T) {
+	tree := &Tree{places: make([]place, placesFirst)}
+	var blocks []*decoder.Block
+	for _, n := range []uint32{1, 5000, 4999, 2, 7048, 3000, placesFirst - 1, 9000, placesFirst, placesFirst + 3000, 2*placesFirst - 1, 7} {
+		if int(n) >= len(tree.places) {
+			tree.morePlaces(n)
+		}
+		tree.writesAhead(int(n))
+		b := &decoder.Block{Number: n}
+		*tree.slot(b) = place{block: b}
+		for _, b := range append(blocks, b) {
+			if tree.slot(b).block != b {
+				t.Errorf("behind block %d, block %d is lost", n, b.Number)
+			}
+		}
+		if blocks = append(blocks, b); tree.written <= int(n) {
+			t.Errorf("block %d lies where nothing was written", n)
+		}
+	}
+}
+
 // TestFind would catch functions that begin at one address and are taken for one: where a name changed, as
 // a JIT's does, or files have one each.
 func TestFind(t *testing.T) {

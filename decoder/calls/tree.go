@@ -62,6 +62,7 @@ type Tree struct {
 	cpus      []cpu // by stream
 	threads   map[threadKey]*thread
 	places    []place                   // by numbers of their blocks
+	written   int                       // so many of places were written ahead
 	parts     map[*decoder.Block][]part // of those that are of several functions: what is behind the first one
 	found     map[functionAt]*function
 	functions []*function // by their numbers
@@ -76,7 +77,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.parts, t.found, t.functions, t.steady = make([]place, placesFirst), nil, map[functionAt]*function{}, nil, nil
+	t.places, t.written, t.parts, t.found, t.functions, t.steady = make([]place, placesFirst), 0, nil, map[functionAt]*function{}, nil, nil
 	if t.OnRows != nil {
 		t.beginRows()
 	}

@@ -60,7 +60,7 @@ func (t *blockTable) widen() {
 		size *= 2
 	}
 	old := *t
-	t.slots = make([]*Block, max(8, size))
+	t.slots = written(make([]*Block, max(8, size)))
 	t.used = live
 	old.eachRoot(func(b *Block) { *t.slot(b.key()) = b })
 }

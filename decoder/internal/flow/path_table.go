@@ -93,7 +93,8 @@ func (ps *Paths) pathOf(is *ask, s *ReturnStack) (p *path, h uint64) {
 	h *= 0xc4ceb9fe1a85ec53
 	h ^= h >> 32
 	if ps.table == nil {
-		ps.table, ps.seen = new([pathTable]uint16), new([pathSeen]uint32)
+		ps.table = (*[pathTable]uint16)(written(make([]uint16, pathTable)))
+		ps.seen = (*[pathSeen]uint32)(written(make([]uint32, pathSeen)))
 	}
 	for i := h; ; i++ {
 		x := ps.table[i%pathTable]
@@ -118,7 +119,7 @@ func (ps *Paths) admit(h uint64) *path {
 		ps.forgetAll()
 	}
 	if ps.n == len(ps.list)*pathChunk {
-		ps.list = append(ps.list, new([pathChunk]path))
+		ps.list = append(ps.list, (*[pathChunk]path)(written(make([]path, pathChunk))))
 	}
 	for ps.table[h%pathTable] != 0 {
 		h++

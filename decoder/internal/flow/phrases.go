@@ -139,7 +139,7 @@ func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
 		return old
 	}
 	if ps.n == len(ps.list)*phraseChunk {
-		ps.list = append(ps.list, new([phraseChunk]phrase))
+		ps.list = append(ps.list, (*[phraseChunk]phrase)(written(make([]phrase, phraseChunk))))
 	}
 	for ps.table[h%phraseTable] != 0 {
 		h++

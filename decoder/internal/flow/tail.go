@@ -1,7 +1,5 @@
 package flow
 
-import "slices"
-
 // Most batches need not be held whole. The doubt goes back over a few stated targets, so
 // what lies before those is handed on at once. What lies behind is short: it stays in the
 // writer's batch, which the next ranges are appended to. So no batch changes hands, and
@@ -19,7 +17,9 @@ const maxTail = batchRanges / 4
 func (o *writer) space() (rs []Range, n int, stamp uint32) {
 	n = len(o.batch.Ranges)
 	if most := max(n, o.full) + phraseRanges; cap(o.batch.Ranges) < most {
-		o.batch.Ranges = slices.Grow(o.batch.Ranges, batchRanges+maxTail+phraseRanges)
+		more := make([]Range, n, n+batchRanges+maxTail+phraseRanges) // slices.Grow would copy what lies behind n, too
+		copy(more, o.batch.Ranges)
+		o.batch.Ranges = more
 	}
 	return o.batch.Ranges[:cap(o.batch.Ranges)], n, o.stamp
 }

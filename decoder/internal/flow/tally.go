@@ -154,6 +154,7 @@ func (y *Tally) Each(f func(Step, uint64)) {
 func (paths *Paths) countFor(y *Tally) {
 	if paths.phrases == nil {
 		paths.phrases = new(phrases)
+		written(paths.phrases.table[:])
 	}
 	if ps := paths.phrases; y != nil && ps.tally != y {
 		ps.pay()
