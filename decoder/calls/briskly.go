@@ -47,6 +47,17 @@ func briskly(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint6
 	}
 }
 
+// leaving is how ranges go on.
+type leaving uint8
+
+// How brisk and stepping end.
+const (
+	notTaken  leaving = iota // a range follows that they do not take, or none
+	otherwise                // one that leads on in another way
+	byCall                   // one that calls the next one
+	byReturn                 // one that returns to the next one
+)
+
 // jumpsOn reports whether x, the range behind prev, takes a brief call's place by a jump, and does so.
 func (c *cpu) jumpsOn(x *decoder.BatchRange, stamp uint32, insns uint64, prev *decoder.Block) bool {
 	k := x.Block
@@ -77,7 +88,7 @@ func brisk(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint64,
 	k := x.Block
 loop:
 	for {
-		for !ending.Has(k.Class % 32) {
+		for !leavesFrom(k) {
 			insns += uint64(x.N)
 			if i++; i >= len(list) {
 				break loop

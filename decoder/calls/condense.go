@@ -32,6 +32,7 @@ type condenser struct {
 	stamp    uint32         // of the range at hand
 	safe     uint64         // no thread goes or comes behind instant.before and before that, ns
 	met      []*function    // those of which folded counts
+	moved    bool           // quickly came to another function
 }
 
 // instant is when a range ran, as far as detours ask.
@@ -233,8 +234,8 @@ func (d *condenser) keeps(base uint32) {
 		}
 		at := len(d.out.Ranges)
 		d.out.Ranges = append(d.out.Ranges, d.list[from:to]...)
-		for i := range d.out.Ranges[at:] {
-			d.out.Ranges[at+i].Stamp += base
+		for left, i := d.out.Ranges[at:], 0; i < len(left); i++ {
+			left[i].Stamp += base
 		}
 		for ; next < d.n && d.frames[next].at < to; next++ {
 			d.frames[next].at += at - from

@@ -18,7 +18,7 @@ func stepping(c *cpu, list []decoder.BatchRange, i int, stamp uint32, insns uint
 	k := x.Block
 loop:
 	for {
-		for !ending.Has(k.Class % 32) {
+		for !leavesFrom(k) {
 			insns += uint64(x.N)
 			if i++; i >= len(list) {
 				break loop
