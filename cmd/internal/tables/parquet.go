@@ -83,8 +83,9 @@ func NewParquet(dir string, of Choice) (Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-		zstd.WithWindowSize(512<<10), zstd.WithLowerEncoderMem(true))
+	// The level would halve blocks to 64 KiB, if it came before the window.
+	z, err := zstd.NewWriter(nil, zstd.WithWindowSize(512<<10), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, f.end(err)
 	}
@@ -116,6 +117,9 @@ func (p *parquet) toFill(table int) *rowGroup {
 	}
 	return t.filled
 }
+
+// apart says that rows of different tables may come from different goroutines.
+func (p *parquet) apart() {}
 
 // Row writes a row. It is not one of calls.
 func (p *parquet) Row(table int, row []Value) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Sink fills tables with a session's flow. It takes that of all streams in order of time.
@@ -256,12 +255,27 @@ func (k *Sink) ended(tables ...int) {
 	}
 }
 
+// apart is an Encoder of which goroutines may write rows at the same time, each those of another table.
+type apart interface{ apart() }
+
+// aside has f write a table while others are written, if the encoder allows it. Else f writes it once what aside returns
+// is called, which returns what f does.
+func (k *Sink) aside(f func() error) (wait func() error) {
+	if _, ok := k.enc.(apart); !ok {
+		return f
+	}
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return func() error { return <-done }
+}
+
 // Close writes what is known at the end only.
 func (k *Sink) Close() error {
 	if k.err == nil && k.maker != nil {
 		k.Fail(k.maker.Close())
 	}
 	if k.err == nil {
+		symbols := k.aside(k.symbols)
 		if k.tree != nil {
 			k.tree.Close()
 			k.handsRows()
@@ -278,22 +292,25 @@ func (k *Sink) Close() error {
 		k.ended(tableBlocks, tableInstructions)
 		k.changes()
 		k.ended(tablePokes, tableCrossings, tableVersions)
-		if y := k.s.Symbols(); y != nil && k.o.Choice[tableSymbols] {
-			for _, s := range y.Named(func(string) bool { return true }) {
-				k.symbol(&s)
-			}
-		}
+		k.Fail(symbols())
 	}
 	return k.enc.Close(k.err)
 }
 
-func (k *Sink) symbol(s *symbols.Symbol) {
-	k.row = k.row[:0]
-	k.addAddress(s.Addr)
-	k.addNumber(int64(s.Len))
-	k.addText(s.Name)
-	k.addText(s.Module)
-	_ = k.put(tableSymbols)
+// symbols writes the kernel's symbols. It touches nothing that changes.
+func (k *Sink) symbols() error {
+	y := k.s.Symbols()
+	if y == nil || !k.o.Choice[tableSymbols] {
+		return nil
+	}
+	row := make([]Value, 0, len(Tables[tableSymbols].Columns))
+	for _, s := range y.Named(func(string) bool { return true }) {
+		row = append(row[:0], Value{N: s.Addr}, Value{N: uint64(s.Len)}, Value{S: s.Name}, Value{S: s.Module})
+		if err := k.enc.Row(tableSymbols, row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // executed writes blocks and instructions with how often they were executed.
