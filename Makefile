@@ -70,13 +70,13 @@ release:
 	GO="$(GO)" .ci/release "$(DIST)"
 
 # Tests in their small form, and a word on what did not run. make check does the vetting. The
-# collector runs seldom, for less CPU time; test-full has it as users have it.
+# collector runs seldom, for less CPU time.
 test:
 	@GOGC=400 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 # The same with all seeds, and all that tests can compare.
 test-full:
-	@PTDECODE_FULL=1 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
+	@GOGC=400 PTDECODE_FULL=1 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 check: fmt vet floors fresh race cross clean-tree
 
@@ -151,8 +151,8 @@ RACE = ./cmd/... ./decoder ./decoder/bundle ./decoder/report ./decoder/rows ./de
 	./decoder/internal/stream ./kcore ./kcore/symbols ./coresight/etmv4
 
 race:
-	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m -skip '$(ALONE)' $(RACE)
-	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -run Hammer ./decoder/internal/flow
+	GOGC=200 PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m -skip '$(ALONE)' $(RACE)
+	GOGC=200 PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -run Hammer ./decoder/internal/flow
 
 cross:
 	@for p in $(PLATFORMS); do \
