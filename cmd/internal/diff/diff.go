@@ -208,7 +208,7 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 			return unknown // neither has it
 		}
 		v.o.jobs, v.o.progress = v.host.Jobs(), v.host.Progress
-		n, err := gather(c.Context(), s, &v.o)
+		n, err := gather(c.Context(), s, &v.o, v.host.Deliver)
 		v.host.Done()
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -64,13 +65,16 @@ type following struct {
 	clock  clock
 }
 
-// gather decodes s and counts it.
-func gather(ctx context.Context, s *decoder.Session, o *options) (*counter, error) {
+// gather decodes s and counts it. deliver is host.Host.Deliver.
+func gather(ctx context.Context, s *decoder.Session, o *options, deliver func(context.Context, *decoder.Session, decoder.Query, host.Sink) error) (*counter, error) {
 	c := &counter{s: s, o: o}
 	c.Restart()
-	err := s.Flow(ctx, decoder.Query{Jobs: o.jobs, Progress: o.progress, Streams: o.streams}, c)
+	err := deliver(ctx, s, decoder.Query{Jobs: o.jobs, Progress: o.progress, Streams: o.streams}, c)
 	return c, err
 }
+
+// Close does nothing: all was counted as it came.
+func (c *counter) Close() error { return nil }
 
 // Restart begins anew (decoder.Restarter).
 func (c *counter) Restart() bool {

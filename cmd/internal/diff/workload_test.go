@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -230,7 +232,9 @@ func (w *workload) record(t *testing.T, o options) *side {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := gather(t.Context(), s, &o)
+	c, err := gather(t.Context(), s, &o, func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
+		return s.Flow(ctx, q, sink)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
