@@ -108,6 +108,7 @@ func newCallRows(columns []column) *callRows {
 			x.keys[k].ids = new(numbers)
 		}
 		columns[i].ids = x.keys[k].ids
+		columns[i].tight = k == keyWay || i == columnTotal || i == columnSelf
 	}
 	return x
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 )
 
@@ -28,6 +27,10 @@ type column struct {
 	texts  []byte
 	byText map[string]uint32
 	hinted []hinted
+
+	// Of calls. Where a column is tight, few values come again and again: its numbers have few bits, or runs
+	// in place of the same one. Snappy packs these pages in a fifth of zstd's time, and hardly worse.
+	tight bool
 
 	key   *key
 	ids   *numbers // the key's
@@ -200,100 +203,4 @@ func (c *column) dictionary(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return b
-}
-
-// widthOf returns how many bytes a number has, of so many.
-func widthOf(distinct int) int {
-	if distinct > 1<<8 {
-		return 2
-	}
-	return 1
-}
-
-// keyed appends the numbers that c, of calls, has in rows, as runs does: from one up to another. They are
-// one run. It may write over scratch, and returns it.
-func (c *column) keyed(b []byte, scratch []uint16, from, to int) ([]byte, []uint16) {
-	distinct, ids, rows := c.distinct(), c.ids[from:to], to-from
-	width := widthOf(distinct)
-	b = append(b, byte(8*width))
-	if distinct == 1 {
-		return alikeRun(b, 0, rows, width), scratch
-	}
-	if width == 2 || !c.mixed {
-		if c.mixed {
-			scratch = c.mapped(scratch[:0], ids)
-			ids = scratch
-		}
-		return packed(b, ids, width), scratch
-	}
-	var small [1 << 8]byte // of the key's first numbers, which mostly are all
-	for i, id := range c.lut[:min(len(c.lut), len(small))] {
-		small[i] = byte(id)
-	}
-	b, room := packable(b, rows, 1)
-	room = room[:len(ids)]
-	for i, id := range ids {
-		room[i] = small[byte(id)]
-	}
-	for i := 0; len(c.lut) > len(small) && i < len(ids); i++ {
-		room[i] = byte(c.lut[ids[i]])
-	}
-	return b, scratch
-}
-
-// mapped appends what numbers of a key are as numbers of c's values.
-func (c *column) mapped(list, ids []uint16) []uint16 {
-	for _, id := range ids {
-		list = append(list, c.lut[id])
-	}
-	return list
-}
-
-// alikeRun appends a run of n times id.
-func alikeRun(b []byte, id uint16, n, width int) []byte {
-	b = append(binary.AppendUvarint(b, uint64(n)<<1), byte(id))
-	if width == 2 {
-		b = append(b, byte(id>>8))
-	}
-	return b
-}
-
-// packed appends a run of ids.
-func packed(b []byte, ids []uint16, width int) []byte {
-	if len(ids) == 0 {
-		return b
-	}
-	b, to := packable(b, len(ids), width)
-	if width == 1 {
-		to = to[:len(ids)]
-		for len(ids) >= 8 && len(to) >= 8 {
-			x := (*[8]uint16)(ids)
-			binary.LittleEndian.PutUint64(to, uint64(x[0])|uint64(x[1])<<8|uint64(x[2])<<16|uint64(x[3])<<24|
-				uint64(x[4])<<32|uint64(x[5])<<40|uint64(x[6])<<48|uint64(x[7])<<56) // none is above 255
-			ids, to = ids[8:], to[8:]
-		}
-		for i, id := range ids {
-			to[i] = byte(id)
-		}
-		return b
-	}
-	for len(ids) >= 4 && len(to) >= 8 {
-		binary.LittleEndian.PutUint64(to, uint64(ids[0])|uint64(ids[1])<<16|uint64(ids[2])<<32|uint64(ids[3])<<48)
-		ids, to = ids[4:], to[8:]
-	}
-	for i, id := range ids {
-		binary.LittleEndian.PutUint16(to[2*i:], id)
-	}
-	return b
-}
-
-// packable appends the head of a run of n numbers and room for them, up to a multiple of eight. What
-// is behind them is 0.
-func packable(b []byte, n, width int) (all, to []byte) {
-	groups := (n + 7) / 8
-	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
-	at, end := len(b), len(b)+8*groups*width
-	b = slices.Grow(b, end-at)[:end]
-	clear(b[at+n*width:])
-	return b, b[at:]
 }

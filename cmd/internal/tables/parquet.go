@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -71,7 +72,7 @@ const (
 	convertedInt64                        = 18
 	encodingPlain, encodingRLE            = 0, 3
 	encodingDelta, encodingDictionary     = 5, 8
-	codecNone, codecZstd                  = 0, 6
+	codecNone, codecSnappy, codecZstd     = 0, 1, 6
 	pageData, pageDictionary              = 0, 2
 	logicalString, logicalTime, unitNanos = 1, 8, 3
 	parquetMagic                          = "PAR1"
@@ -240,16 +241,16 @@ func (p *parquet) group(x *rowGroup) {
 func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	t, c := &p.tables[x.table], &x.columns[i]
 	begun, plain := t.off, int64(0)
-	physical, codec, encodings := int64(typeInt64), int64(codecZstd), []int64{encodingPlain, encodingDictionary}
+	physical, codec, encodings := int64(typeInt64), codecOf(c), []int64{encodingPlain, encodingDictionary}
 	switch c.kind {
 	case Time:
-		codec, encodings = codecNone, []int64{encodingDelta}
+		encodings = []int64{encodingDelta}
 	case Text:
 		physical = typeBytes
 		fallthrough
 	default:
 		p.data = c.dictionary(p.data[:0])
-		plain = p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
+		plain = p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain, codec)
 	}
 	first := t.off
 	plain += p.values(x, c)
@@ -275,16 +276,27 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	g.stop()
 }
 
+// codecOf returns how pages of c are packed.
+func codecOf(c *column) int64 {
+	switch {
+	case c.kind == Time:
+		return codecNone
+	case c.tight:
+		return codecSnappy
+	}
+	return codecZstd
+}
+
 // values writes the data pages of a column, and returns their size as page does.
 func (p *parquet) values(x *rowGroup, c *column) int64 {
-	k := c.key
+	k, codec := c.key, codecOf(c)
 	switch {
 	case c.kind == Time:
 		p.data = c.times.whole(p.data[:0])
-		return p.page(x.table, p.data, pageData, x.rows, encodingDelta)
+		return p.page(x.table, p.data, pageData, x.rows, encodingDelta, codec)
 	case k == nil:
 		p.data, p.ids = c.runs(p.data[:0], p.ids, x.rows)
-		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary, codec)
 	case !c.mixed && len(k.packed) > 0:
 		p.write(x.table, k.packed)
 		return int64(k.plain)
@@ -293,7 +305,7 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 	for from := 0; from < x.rows; from += p.perPage {
 		to := min(x.rows, from+p.perPage)
 		p.data, p.ids = c.keyed(p.data[:0], p.ids, from, to)
-		n += p.page(x.table, p.data, pageData, to-from, encodingDictionary)
+		n += p.page(x.table, p.data, pageData, to-from, encodingDictionary, codec)
 		if !c.mixed {
 			k.packed = append(append(k.packed, p.head.b...), p.packed...)
 		}
@@ -305,11 +317,14 @@ func (p *parquet) values(x *rowGroup, c *column) int64 {
 }
 
 // page writes a page of n values and returns its size before packing, with its header.
-func (p *parquet) page(table int, data []byte, kind int64, n int, encoding int64) int64 {
-	if p.packed = p.packed[:0]; encoding == encodingDelta {
-		p.packed = append(p.packed, data...)
-	} else {
-		p.packed = p.zip.EncodeAll(data, p.packed)
+func (p *parquet) page(table int, data []byte, kind int64, n int, encoding, codec int64) int64 {
+	switch codec {
+	case codecNone:
+		p.packed = append(p.packed[:0], data...)
+	case codecSnappy:
+		p.packed = s2.EncodeSnappy(p.packed[:cap(p.packed)], data)
+	default:
+		p.packed = p.zip.EncodeAll(data, p.packed[:0])
 	}
 	h := &p.head
 	h.b, h.last = h.b[:0], 0

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -169,5 +171,62 @@ func TestColumnUTF8(t *testing.T) {
 	c.takeText(0, &Value{S: "a\xffb"})
 	if got := string(c.dictionary(nil)[4:]); got != "a\uFFFDb" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestKeyed would catch numbers of calls that are packed as others: in few bits, in runs that end anywhere, or where a page is
+// no multiple of eight. It would catch a run written over numbers that are not read yet, and runs that save nothing.
+func TestKeyed(t *testing.T) {
+	r, all := rand.New(rand.NewPCG(5, 6)), new(numbers)
+	for _, distinct := range []int{1, 2, 3, 4, 5, 16, 17, 256, 257, 1000} {
+		for _, kind := range []string{"tight", "mixed", "tight and mixed", "neither"} {
+			for range 60 {
+				c := column{kind: Int, numbers: make([]uint64, distinct), key: new(key), ids: all, tight: strings.Contains(kind, "tight"), mixed: strings.Contains(kind, "mixed")}
+				keys := distinct
+				if c.mixed {
+					keys = distinct + r.IntN(300)
+				}
+				for i := range keys {
+					id := uint16(i % distinct)
+					if c.mixed || distinct <= 16 {
+						c.lut = append(c.lut, id)
+					}
+				}
+				rows, alike := 1+r.IntN(3000), 1+r.IntN(40)
+				for i := 0; i < rows; {
+					id := uint16(r.IntN(keys))
+					for n := 1 + r.IntN(alike); n > 0 && i < rows; n-- {
+						c.ids[i] = id
+						i++
+					}
+				}
+				from := r.IntN(rows)
+				got, _ := c.keyed([]byte{0xee}, nil, from, rows)
+				if again, _ := c.keyed(bytes.Repeat([]byte{0xee}, 1<<13)[:1], nil, from, rows); !bytes.Equal(got, again) {
+					t.Fatalf("%s: what lay there before is packed, too", kind)
+				}
+				most := 4 + (rows-from+7)/8*8*widthOf(distinct)
+				if len(got) > most {
+					t.Fatalf("%s: %d numbers of %d take %d bytes, want %d at most", kind, rows-from, distinct, len(got), most)
+				}
+				if c.tight && (!c.mixed || distinct <= 16) && alike > 30 && rows-from > 1000 && len(got) > most*3/4 {
+					t.Errorf("%s: %d numbers of %d, up to %d alike, take %d bytes", kind, rows-from, distinct, alike, len(got))
+				}
+				for i, id := range readNumbers(t, got[1:], rows-from) {
+					want := c.ids[from+i]
+					if len(c.lut) > 0 {
+						want = c.lut[want]
+					}
+					if id != uint64(want) {
+						t.Fatalf("%s: number %d of %d, of %d: %d, want %d", kind, i, rows-from, distinct, id, want)
+					}
+				}
+			}
+		}
+	}
+	c := column{kind: Int, numbers: make([]uint64, 20), ids: all, tight: true}
+	copy(all[:], append(slices.Repeat([]uint16{7}, 11), 1, 2, 3))
+	if got, _ := c.keyed(nil, nil, 0, 14); !bytes.Equal(got, []byte{8, 22, 7, 3, 1, 2, 3, 0, 0, 0, 0, 0}) {
+		t.Errorf("eleven alike and three others: %x", got)
 	}
 }

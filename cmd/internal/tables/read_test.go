@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -70,7 +71,11 @@ func readColumns(t *testing.T, path string, table int) [][]string {
 		if codec == codecNone {
 			return head, rest[:head.under[3].n], end
 		}
-		data, err := z.DecodeAll(rest[:head.under[3].n], nil)
+		unpack := func(b []byte) ([]byte, error) { return z.DecodeAll(b, nil) }
+		if codec == codecSnappy {
+			unpack = func(b []byte) ([]byte, error) { return s2.Decode(nil, b) }
+		}
+		data, err := unpack(rest[:head.under[3].n])
 		if err != nil || len(data) != int(head.under[2].n) {
 			t.Fatalf("%s: a page at %d: %d bytes, want %d: %v", path, at, len(data), head.under[2].n, err)
 		}
