@@ -44,6 +44,7 @@ func lieKinds(t testing.TB) []lieKind {
 		{"late", lateLie},
 		{"old", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, false) }},
 		{"new", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, true) }},
+		{"holes", holesLie},
 		{"flipped", flippedLie},
 		{"mixed", func(o *original, r *rand.Rand) *lie { return mixedLie(t, o, r) }},
 	}
@@ -156,6 +157,20 @@ func lostBetween(pokes []kcore.Poke, gone []bool) (lost []event.Time) {
 		i = j
 	}
 	return lost
+}
+
+// holesLie has zeros in place of code, as a copy of /proc/kcore has where nothing was mapped. Most of it was executed.
+func holesLie(o *original, r *rand.Rand) *lie {
+	var code []recording.Code
+	what := "zeros at"
+	for range 1 + r.IntN(20) {
+		ips := o.ran[r.IntN(len(o.ran))].ips
+		n := []uint64{64, 512, 4096}[r.IntN(3)]
+		at := ips[r.IntN(len(ips))] &^ (n - 1)
+		what += fmt.Sprintf(" %x+%#x", at, n)
+		code = append(code, recording.Code{Addr: at, Bytes: make([]byte, n)})
+	}
+	return &lie{what: what, change: func(rec *recording.Recording) { rec.Code = append(rec.Code, code...) }}
 }
 
 // someOf returns which of n pokes a case is about: one, or a tenth of all.

@@ -18,11 +18,6 @@ type textView struct {
 	holes bool // the image is a kcore: where nothing was mapped it holds zeros
 }
 
-// notMapped is how many zeros where an instruction should be say that nothing was
-// mapped there, bytes. /proc/kcore gives zeros for that (fs/proc/kcore.c, v6.1). No
-// kernel has four ADD %AL,(%RAX) in a row.
-const notMapped = 8
-
 // Fetch copies the text at addr as of epoch at (flow.Text). Where a program's file is
 // not there, or nothing says what it had mapped, what the call gives at the address is
 // its text.
@@ -33,7 +28,7 @@ func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (
 		}
 	}
 	n, span := v.Text.Fetch(dst, addr, at)
-	if v.holes && n >= notMapped && [notMapped]byte(dst) == [notMapped]byte{} {
+	if v.holes && v.Text.NotMapped(dst[:n], addr, at) {
 		n = 0
 	}
 	return n, span

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"encoding/binary"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -69,7 +71,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {
-		if have-pos < bd.dec.MaxLen() {
+		if have-pos < bd.dec.MaxLen() || pos > 0 && blank(bd.buf[pos:have]) {
 			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
 			pos = 0
 			if have == 0 {
@@ -87,6 +89,11 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				n++ // that the next byte is not known may change
 			}
 			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, n, at))
+			break
+		}
+		if end := pos + int(in.Len); bd.buf[end-1] == 0 && blank(bd.buf[end:have]) && bd.unknown(space, b.End+uint64(in.Len), at) {
+			b.Stop = event.NoText // it may be cut off by what is not known
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len)+4, at))
 			break
 		}
 		if span != event.EveryEpoch {
@@ -107,6 +114,17 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	b.lead = leadOf(bd.rules, b.Class, b.Flags, m, b.Stop)
 	b.Lens = bd.newLens(bd.lens[:b.N])
 	return b
+}
+
+// blank reports whether b begins with zeros. Where an instruction begins, they may say that code is not
+// known, which the text tells only of what it is asked for first.
+func blank(b []byte) bool { return len(b) >= 4 && binary.LittleEndian.Uint32(b) == 0 }
+
+// unknown reports whether no code is known at addr as of epoch at.
+func (bd *builder) unknown(space uint32, addr uint64, at event.Epoch) bool {
+	var tmp [16]byte
+	n, _ := bd.text.Fetch(tmp[:], space, addr, at)
+	return n == 0
 }
 
 // spanOf returns the epochs for which the n bytes at addr are what they are

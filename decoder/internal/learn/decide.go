@@ -191,6 +191,7 @@ type tried struct {
 	out     Outcome // at the first
 	at      []*Visit
 	held    int    // visits at which it held
+	speak   int    // of these, those that speak for it (Visit.speaks)
 	seen    []seen // there
 	astray  int    // returns that went astray there
 	skipped int    // of these, those behind a call that was not the last one
@@ -246,7 +247,7 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 		o := d.try(v, x)
 		switch {
 		case o.holds():
-			good = append(good, tried{*x, o, []*Visit{v}, 1, []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
+			good = append(good, tried{*x, o, []*Visit{v}, 1, v.speaks(x, &o), []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
 		case o.stands():
 			least = min(least, x.Rank)
 		}
@@ -288,7 +289,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 					x.at, x.astray = append(x.at, w), x.astray+o.Calls.Astray
 					x.skipped += o.Calls.Skipped
 					if o.holds() {
-						x.held, x.seen = x.held+1, append(x.seen, seen{w, o.Flow})
+						x.held, x.speak, x.seen = x.held+1, x.speak+w.speaks(&x.Idea, &o), append(x.seen, seen{w, o.Flow})
 					}
 				}
 			}
@@ -319,9 +320,9 @@ func (d *Decider) one(good []tried) (h Held, ok bool) {
 	return h, good[0].sure() && len(h.At) > 0
 }
 
-// sure reports whether x may be believed, if it is the only one. What nothing names must
-// have held at several visits, or all returns went where they must. It cannot lie there if
+// sure reports whether x may be believed, if it is the only one. For what nothing names
+// several visits must speak, or one, and all returns went where they must. It cannot lie there if
 // returns skip calls that it led to: stated targets put right what it led astray.
 func (x *tried) sure() bool {
-	return x.Rank == rankKnown || x.skipped == 0 && (x.held > 1 || x.astray == 0)
+	return x.Rank == rankKnown || x.skipped == 0 && (x.speak > 1 || x.speak > 0 && x.astray == 0)
 }

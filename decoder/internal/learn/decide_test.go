@@ -132,6 +132,35 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestUnread would catch code that is learned where nothing but the want of code ended the flow. It may be a call of what
+// looks alike to the trace, or lead astray. So it was in six of 50 kcores with holes.
+func TestUnread(t *testing.T) {
+	for _, c := range []struct {
+		calls, site bool // site: the flow ended at the site itself
+		unread      int  // of three visits
+		astray      int
+		want        bool
+	}{{true, false, 3, 0, false}, {true, false, 2, 0, true}, {true, false, 1, 1, true}, {true, true, 3, 1, true}, {false, false, 3, 0, true}, {false, false, 3, 1, false}, {false, false, 1, 1, true}} {
+		idea := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankDistant, Calls: c.calls}
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{idea} }, Try: func(_ *Visit, over []Idea) (o Outcome) {
+			if len(over) > 0 {
+				o.Beyond, o.Calls.Astray = enough, c.astray
+			}
+			return o
+		}}
+		visits := []*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000), visitAt(3, 0x1000)}
+		for _, v := range visits[:c.unread] {
+			if v.Unread = true; c.site {
+				v.IP = idea.Addr
+			}
+		}
+		d.Decide(visits)
+		if err := d.Settle(nil, 2*leastMet, func([]Held, int) (int, error) { return 0, nil }); err != nil || len(d.Held) > 0 != c.want {
+			t.Errorf("%+v: held %+v, %v", c, d.Held, err)
+		}
+	}
+}
+
 // TestExplained would catch an idea that is sought for a visit which what holds explains,
 // though too little follows to say that it holds there too.
 func TestExplained(t *testing.T) {

@@ -23,6 +23,7 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
+	Calls    bool // the instruction there is a call
 	// Turns is where the first instruction lies, at Addr or behind it, of which the trace must say
 	// where it leads; 0: not known. Ideas of one byte may read what follows in different ways.
 	Turns uint64
@@ -122,7 +123,9 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	have := b[:g.Code(b[:], addr)]
 	add := func(rank int, why string, code []byte, alike ...[]byte) {
 		if len(have) >= len(code) && !bytes.Equal(have[:len(code)], code) {
-			x := Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code), Alike: alike}
+			x := Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Alike: alike}
+			class := g.class(addr, have, code)
+			x.Straight, x.Calls = class == isa.Other, class == isa.Call
 			if len(code) == 1 {
 				x.Turns = g.turns(addr, have, code)
 			}
@@ -172,11 +175,14 @@ func (g *Generator) known(c *kcore.Candidate, i int) Idea {
 	return x
 }
 
-// straight reports whether the instruction at addr goes straight on with code over have.
-func (g *Generator) straight(addr uint64, have, code []byte) bool {
+// class is the class of the instruction at addr with code over have, isa.Undefined where it is none.
+func (g *Generator) class(addr uint64, have, code []byte) isa.Class {
 	var in isa.Insn
 	b := append(slices.Clone(code), have[len(code):]...)
-	return g.ISA.Decode(&in, b, addr, g.Mode) == isa.OK && in.Class == isa.Other
+	if g.ISA.Decode(&in, b, addr, g.Mode) != isa.OK {
+		return isa.Undefined
+	}
+	return in.Class
 }
 
 // turns is Idea.Turns for code over have at addr.

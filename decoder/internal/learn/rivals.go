@@ -34,7 +34,7 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 			continue
 		}
 		for i := range g {
-			if x := &g[i]; x.skipped == 0 || x.Rank == rankKnown {
+			if x := &g[i]; x.Rank == rankKnown || x.skipped == 0 && x.speak > 0 {
 				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, unsure: !x.sure()})
 			}
 		}

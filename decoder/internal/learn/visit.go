@@ -30,6 +30,16 @@ func (v *Visit) passes(addr uint64) bool {
 	return addr-v.IP < aheadBytes || slices.Contains(v.Path, addr)
 }
 
+// speaks is 1 where v speaks for x, which came to o there and holds, else 0. If nothing but the want of other code
+// ended the flow, that explains v. Then it speaks for no idea that leads astray, and for no call: many functions
+// are alike to the trace.
+func (v *Visit) speaks(x *Idea, o *Outcome) int {
+	if v.Unread && v.IP-x.Addr >= uint64(len(x.Code)) && (x.Calls || o.Calls.Astray > 0) {
+		return 0
+	}
+	return 1
+}
+
 // is reports whether v and w are one visit.
 func (v *Visit) is(w *Visit) bool { return v.Stream == w.Stream && v.Off == w.Off && v.IP == w.IP }
 
