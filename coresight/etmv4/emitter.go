@@ -52,6 +52,7 @@ type emitter struct {
 	held   int // index of the first event that waits for something to be traced, or -1
 	openIS uint8
 
+	gap     bool // behind a Trace On, and nothing is said of it yet
 	on      bool // the flow's address has been stated since tracing was last off
 	known   bool // so has the context
 	sf      bool // AArch64
@@ -107,9 +108,7 @@ func (m *emitter) shape(x *elem) {
 	switch x.kind {
 	case elAtoms:
 		m.commitOpen()
-		if m.on {
-			m.outcomes(x)
-		}
+		m.outcomes(x)
 	case elTarget:
 		m.target(x)
 	case elContext:
@@ -127,7 +126,7 @@ func (m *emitter) shape(x *elem) {
 		m.held = held // what waits for more still does
 		e := m.push(x)
 		e.Kind, e.Detail = event.Off, event.DetailTraceOn
-		m.on, m.restate = false, false
+		m.on, m.restate, m.gap = false, false, true
 		m.holdBack()
 	case elInfo:
 		m.restate = m.on
@@ -147,6 +146,7 @@ func (m *emitter) shape(x *elem) {
 	case elQuiet:
 		m.commitOpen()
 		if !m.on {
+			m.nowhere(x)
 			m.target(x)
 			return
 		}
@@ -159,7 +159,19 @@ func (m *emitter) shape(x *elem) {
 		if m.on {
 			e := m.push(x)
 			e.Kind, e.IP, e.Flags = event.Reach, x.ip, event.FlagIP|event.FlagTaken
+		} else {
+			m.nowhere(x)
 		}
+	}
+}
+
+// nowhere tells of x, which says that instructions ran, that nothing says where. Behind a Trace On an address has to
+// come first, and the context (DDI0487, "Trace On element"). So packets are missing there, or others.
+func (m *emitter) nowhere(x *elem) {
+	if m.gap {
+		m.gap = false
+		e := m.push(x)
+		e.Kind, e.Reason = event.Trouble, event.BadPacket
 	}
 }
 
@@ -196,6 +208,10 @@ func (m *emitter) push(x *elem) *event.Event {
 // outcomes tells the atoms of x, in the event before where they fit and it is
 // the last.
 func (m *emitter) outcomes(x *elem) {
+	if !m.on {
+		m.nowhere(x)
+		return
+	}
 	if n := len(m.queue); n > m.head {
 		if e := &m.queue[n-1]; e.Kind == event.Outcomes && e.N+x.n <= 64 && e.Time == x.time {
 			e.Value |= x.value << (64 - e.N - x.n)
@@ -254,7 +270,7 @@ func (m *emitter) commitOpen() {
 			m.retractEnable()
 			return
 		}
-		m.on = true
+		m.on, m.gap = true, false
 	}
 	m.open = -1
 	if !e.HasIP() {
@@ -336,7 +352,7 @@ func (m *emitter) exception(x *elem) {
 			e.Mode = uint8(m.mode(x.is))
 			e.Flags |= event.FlagMode
 		}
-		m.on = true
+		m.on, m.gap = true, false
 	}
 	e := m.push(x)
 	e.Kind, e.Detail, e.Value, e.From = event.Async, event.DetailException, x.value, x.ip
