@@ -29,7 +29,7 @@ type column struct {
 	hinted []hinted
 
 	// Of calls. Where a column is tight, few values come again and again: its numbers have few bits, or runs
-	// in place of the same one. Snappy packs these pages in a fifth of zstd's time, and hardly worse.
+	// in place of the same one.
 	tight bool
 
 	key   *key

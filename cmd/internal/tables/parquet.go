@@ -12,7 +12,7 @@ import (
 
 // parquet writes a file for each table in Apache Parquet's format (parquet-format 2.10:
 // README.md, Encodings.md, Compression.md, parquet.thrift). All columns are required, and go
-// by a dictionary for each row group, but times. Pages of dictionaries are packed by zstd. A row group
+// by a dictionary for each row group, but times. Pages of dictionaries are packed by zstd, of calls by Snappy. A row group
 // that is full is written by another goroutine, while the next one fills. A third one fills those of calls.
 type parquet struct {
 	*files
@@ -55,8 +55,8 @@ type rowGroup struct {
 // rowsPerGroup is how many rows a row group has at most.
 const rowsPerGroup = 64 << 10
 
-// rowsPerPage is how many rows of calls a page has at most: numbers of 16 bits and what is in front of them are
-// one block of zstd, 128 KiB. Such a page is packed where it lies.
+// rowsPerPage is how many rows of calls a page has at most. Its numbers of 16 bits and what is in front of them take
+// 128 KiB, and are packed while they are in a core's cache.
 const rowsPerPage = rowsPerGroup - 256
 
 // symbolsName is the column of symbols with their names.
@@ -281,7 +281,7 @@ func codecOf(c *column) int64 {
 	switch {
 	case c.kind == Time:
 		return codecNone
-	case c.tight:
+	case c.key != nil: // of which there are most
 		return codecSnappy
 	}
 	return codecZstd
