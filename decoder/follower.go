@@ -207,7 +207,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 		to = f.s.boot.Doubts(to, f.again)
 	}
 	if f.code.either != nil {
-		to = f.code.either.Doubts(to, f.again)
+		to = f.code.either.Doubts(to, f.again, f.kept)
 	}
 	if f.told != nil {
 		err = f.asks.Retell(f.told, to)

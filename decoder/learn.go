@@ -35,7 +35,7 @@ type learned struct {
 	blocks   *trials.Blocks          // in caches
 	passed   passed
 	whole    int             // decodings of all of the recording
-	first    *passed         // the first of these with what was learned; nil: there was none
+	earlier  []*passed       // of these, all with what was learned
 	answers  *trials.Answers // of decodings to learn from
 	watchers watchers        // who makes these
 }
@@ -90,7 +90,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
 		s.learned.approaches.Leave()
 		s.learned.watchers = watchers{}
-		s.learned.tryouts, s.learned.scratch, s.learned.first = nil, learn.Outcome{}, nil
+		s.learned.tryouts, s.learned.scratch, s.learned.earlier = nil, learn.Outcome{}, nil
 	}()
 	g := s.source(c).Generator()
 	s.learned.switches = s.source(c).Switch()
@@ -219,7 +219,7 @@ func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*
 		return all, nil
 	}
 	p := &passed{next, all, r.running, r.asks.Code}
-	s.learned.passed, s.learned.first = *p, cmp.Or(s.learned.first, p)
+	s.learned.passed, s.learned.earlier = *p, append(s.learned.earlier, p)
 	return all, err
 }
 
@@ -259,8 +259,8 @@ func (s learner) contradictions(ctx context.Context, c *code, jobs, every, most 
 	}
 	r.code, r.every = &plain, every
 	r.asks = trials.Ask(s.learned.answers, c.learned)
-	if w := s.learned.first; w != nil && c.reader != nil {
-		r.asks.Bears, r.asks.Of = boot.NewTwin(w.code.learned, c.learned, w.code.reader, c.reader).Bears, w.asked
+	for _, w := range s.learned.earlier {
+		r.asks.Twins = append(r.asks.Twins, trials.Twin{Bears: boot.NewTwin(w.code.learned, c.learned, w.code.reader, c.reader).Bears, Of: w.asked})
 	}
 	r.gather = func(v *learn.Visit) error {
 		if to.Add(v); to.Len() > most {

@@ -123,7 +123,7 @@ func (s *Session) finish() {
 	c := s.code.Load()
 	c.text.holes, c.caches = s.from.holes, learner{s}.newCaches()
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
-	s.walk.Breaks = boot.BreakEntries(s.rec.BreakEntries(s.symbols), s.mode, s.from.img)
+	s.walk.Breaks = recording.FindBreakEntries(s.rec.BreakEntries(s.symbols), s.mode, s.from.img)
 }
 
 // machineMode returns the mode of a kernel's code by what uname -m says.

@@ -116,14 +116,15 @@ func (s *Session) version(c *code, over *boot.Patches) *bootTrial {
 	return x
 }
 
+// kept reports whether the flow of the segment that f is at is known with other code laid over the kernel's, and not decoded.
+func (f *follower) kept(over *boot.Patches) bool {
+	return f.asks.Laid(over, partOf(f.st, &f.seg)) != nil
+}
+
 // again decodes the segment that f is at once more, with other code laid over the kernel's
 // (boot.Again). A follower that was stopped is not used again.
 func (f *follower) again(over *boot.Patches, to flow.Sink) error {
-	var v trials.Version
-	if over != nil {
-		v = over
-	}
-	if list := f.asks.Laid(v, partOf(f.st, &f.seg)); list != nil {
+	if list := f.asks.Laid(over, partOf(f.st, &f.seg)); list != nil {
 		return f.asks.Retell(list, to)
 	}
 	x := f.s.version(f.code, over)

@@ -109,7 +109,7 @@ func ranIn(a []ran, doubt []stretch, b []ran) bool {
 // has to be what the other version ran. Conditional branches with outcomes, and events that state an address, lie on the way.
 func TestAbreast(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0xab7ea57))
-	told, doubtful, stopped, parted, gaps := 0, 0, 0, 0, 0
+	told, doubtful, stopped, parted, gaps, spliced := 0, 0, 0, 0, 0, 0
 	for n := range 30000 {
 		const size, room = 40, 32 // bytes behind the code are for a decoder that looks ahead
 		b := &Kernel{text: 0x1000, code: make([]byte, size+room), mode: isa.Mode64, isa: x86.Decoder{}}
@@ -164,6 +164,12 @@ func TestAbreast(t *testing.T) {
 		if sparsely(t, &k, p, base, r) {
 			gaps++
 		}
+		x := swap{over: p, untold: k}
+		if to := (&ranAs{d: &b.doubts}); x.splice(to, base) {
+			if spliced++; len(to.list) != len(want.list) || !slices.Equal(to.window(0, to.n), want.window(0, want.n)) {
+				t.Fatalf("case %d: code %x, other %x, rounds %+v: spliced %+v, want %+v", n, b.code[:size], other[:size], rounds, to.window(0, to.n), want.window(0, want.n))
+			}
+		}
 		list := apartIn(base, want)
 		is, was := got.stretches(), list.stretches()
 		told++
@@ -183,5 +189,5 @@ func TestAbreast(t *testing.T) {
 	if doubtful < 500 || stopped < 100 || parted < 100 || gaps < 500 {
 		t.Errorf("of %d cases told without decoding %d have doubt, %d with an event, %d with outcomes, %d are sparse: too few", told, doubtful, stopped, parted, gaps)
 	}
-	t.Logf("%d told without decoding, %d with doubt, %d with an event, %d with outcomes", told, doubtful, stopped, parted)
+	t.Logf("%d told without decoding, %d with doubt, %d with an event, %d with outcomes, %d spliced", told, doubtful, stopped, parted, spliced)
 }

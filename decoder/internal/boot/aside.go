@@ -62,15 +62,38 @@ type untold struct {
 }
 
 // tell marks in doubt what another version makes of a segment, and reports whether it could
-// without decoding. It can where the version is an aside (of) at each site that depends on it, and no event
-// interrupts that, or where both can be followed abreast. It comes to what decoding the segment again
-// comes to. A trace of arm64 tells of each jump, so there it does not.
+// without decoding. It comes to what decoding the segment again comes to.
 func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*site) bool, met func(*site), of func(at *site) *aside) bool {
+	list := marks{list: doubt.list}
+	var more []*site
+	ok := k.detours(base, over, depends, of, func(i int, x *detour) {
+		if x == nil {
+			list.add(i, i+1)
+			return
+		}
+		for _, z := range x.doubt {
+			list.add(i+z.from, i+z.end)
+		}
+		more = append(more, x.more...)
+	})
+	if !ok {
+		return false
+	}
+	doubt.markOnce(list.list)
+	for _, at := range more {
+		met(at)
+	}
+	return true
+}
+
+// detours gives the instructions of a segment at sites that depend on another version, each with nil, and the ways on from there
+// that lead elsewhere with that. It reports whether that is all, without decoding. It can be where the version is an aside (of)
+// at each such site, and no event interrupts that, or where both can be followed abreast. A trace of arm64 tells of each jump,
+// so there it cannot.
+func (k *untold) detours(base *ranAs, over *Patches, depends func(*site) bool, of func(at *site) *aside, to func(i int, x *detour)) bool {
 	if base.bad || k.mode != isa.Mode64 {
 		return false
 	}
-	list := marks{list: doubt.list}
-	var more []*site
 	next := 0
 	both := base.d.abreasts.take(over, k)
 	defer base.d.abreasts.giveBack(both)
@@ -79,7 +102,7 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 		if !depends(y.site) {
 			continue
 		}
-		list.add(i, i+1)
+		to(i, nil)
 		if i < next || !over.differs(base.span(i)) {
 			continue // it is part of what the site before leads to, or the same
 		}
@@ -92,15 +115,8 @@ func (k *untold) tell(base *ranAs, over *Patches, doubt *marks, depends func(*si
 		if x.unnoted && base.noted(i, i+x.n) {
 			return false
 		}
-		for _, z := range x.doubt {
-			list.add(i+z.from, i+z.end)
-		}
-		more = append(more, x.more...)
+		to(i, x)
 		next = i + x.n - 1
-	}
-	doubt.markOnce(list.list)
-	for _, at := range more {
-		met(at)
 	}
 	return true
 }

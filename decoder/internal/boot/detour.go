@@ -17,6 +17,14 @@ type detour struct {
 	unnoted bool      // nothing may be noted on the way
 	doubt   []stretch // of these instructions
 	more    []*site   // that either came to
+	other   []single  // what the other version executes in place of all of them but the last one
+	whole   bool      // other is known
+}
+
+// single is an instruction as executed in place of others: a block, and which instruction of the way leads to the same event.
+type single struct {
+	b    *flow.Block
+	like int
 }
 
 // leap is a range of a way, and whether it leads to a later event than the one before.
@@ -90,8 +98,28 @@ func (k *abreast) detour(base *ranAs, i int, of *aside, depends func(*site) bool
 	var doubt marks
 	compare(list[:x.n], other, &doubt, func(at *site) { x.more = append(x.more, at) })
 	x.doubt = doubt.list
+	x.other, x.whole = k.singles(list[:x.n], other)
 	k.remember(base, i, read, x)
 	return x
+}
+
+// singles returns what the other version executes up to where it meets a way. ok is false if that is not known, or it
+// leads to another event there.
+func (k *abreast) singles(way, other []ran) (list []single, ok bool) {
+	last, meets := len(other)-1, &way[len(way)-1]
+	if last < 0 || other[last].ip != meets.ip || other[last].off != meets.off {
+		return nil, false
+	}
+	for _, x := range other[:last] {
+		in, known := k.insn(x.ip, true)
+		like := slices.IndexFunc(way, func(y ran) bool { return y.off == x.off })
+		if !known || like < 0 {
+			return nil, false
+		}
+		b := &flow.Block{Addr: x.ip, End: x.ip + uint64(in.Len), N: 1, Lens: []uint8{in.Len}}
+		list = append(list, single{b, like})
+	}
+	return list, true
 }
 
 // remember keeps x as what becomes of the way on from instruction i, of which it depends on so many instructions.

@@ -22,6 +22,7 @@ type Either struct {
 	doubts doubts
 	over   []*Patches // all that may lie there in place of what is taken
 	untold untold
+	splices
 }
 
 // Reader reads code: Fetch copies what lies at addr to dst, and returns how much is known. Steady reports
@@ -86,19 +87,23 @@ func NewEither(list []kcore.Learned, r *Reader) *Either {
 		}
 		e.over = append(e.over, p)
 	}
+	e.allow(list)
 	return e
 }
 
 // Doubts returns a sink that makes ambiguous what rests on what lies at such a place, and hands it
-// on to another. It is given the flow of one segment, which again decodes once more.
-func (e *Either) Doubts(to flow.Sink, again Again) flow.Sink {
-	return e.doubts.doubting(to, again, e.apart)
+// on to another. It is given the flow of one segment, which again decodes once more. kept reports whether again
+// need not decode to tell it; nil: it has to, always.
+func (e *Either) Doubts(to flow.Sink, again Again, kept func(over *Patches) bool) flow.Sink {
+	return e.doubts.doubting(to, again, func(again Again, base, other *ranAs, first int) ([]stretch, error) {
+		return e.apart(again, kept, base, other, first)
+	})
 }
 
 // apart returns which instructions of a segment are in doubt: those at such a place, and what the
 // flow does not share with that of each other code. Code that the trace contradicts in this segment
 // did not run.
-func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, error) {
+func (e *Either) apart(again Again, kept func(over *Patches) bool, base, other *ranAs, first int) ([]stretch, error) {
 	if len(e.over) > maxEither {
 		return []stretch{{first, math.MaxInt}}, nil
 	}
@@ -107,23 +112,33 @@ func (e *Either) apart(again Again, base, other *ranAs, first int) ([]stretch, e
 	for _, x := range base.met {
 		doubt.add(x.at, x.at+1)
 	}
-	other.strict = !base.bad
-	defer func() { other.strict = false }()
-	for _, p := range e.over {
-		if e.told(base, p, doubt) {
-			continue
+	var left []int // codes of which the code itself does not tell
+	for i, p := range e.over {
+		if !e.told(base, p, doubt) {
+			left = append(left, i)
 		}
-		if err := base.whole(again); err != nil {
-			return nil, err
-		}
-		other.empty()
-		if err := again(p, other); err == errTooMuch {
+	}
+	if len(left) == 0 {
+		return doubt.stretches(), nil
+	}
+	if err := base.whole(again); err != nil {
+		return nil, err
+	}
+	if kept != nil { // out of these others may be made
+		have := slices.DeleteFunc(slices.Clone(left), func(i int) bool { return !kept(e.over[i]) })
+		left = append(have, slices.DeleteFunc(left, func(i int) bool { return slices.Contains(have, i) })...)
+	}
+	k := others{e: e, base: base, left: left, list: []whose{{other, 0}}}
+	defer k.done()
+	for len(k.left) > 0 {
+		x, err := k.flow(again)
+		if err == errTooMuch {
 			return []stretch{{first, math.MaxInt}}, nil
-		} else if err != nil && err != errRefuted {
+		} else if err != nil {
 			return nil, err
 		}
-		if !other.bad || base.bad {
-			base.setAgainst(other, doubt, func(*site) {})
+		if !x.bad || base.bad {
+			base.setAgainst(x, doubt, func(*site) {})
 		}
 	}
 	return doubt.stretches(), nil

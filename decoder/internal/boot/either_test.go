@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -59,7 +61,7 @@ func TestEither(t *testing.T) {
 		k.bad = a[0] == 3
 		return nil
 	}
-	got, err := e.doubts.doubting(nil, again, e.apart).(*doubter).find()
+	got, err := e.Doubts(nil, again, nil).(*doubter).find()
 	if err != nil || fmt.Sprint(got) != "[{1 3} {4 6}]" {
 		t.Errorf("in doubt: %v, %v; want what lies at a place and behind it", got, err)
 	}
@@ -138,11 +140,55 @@ func TestEitherTold(t *testing.T) {
 		}
 		return nil
 	}
-	got, err := e.doubts.doubting(nil, again, e.apart).(*doubter).find()
+	got, err := e.Doubts(nil, again, nil).(*doubter).find()
 	if err != nil || fmt.Sprint(got) != "[{1 4}]" {
 		t.Errorf("in doubt: %v, %v; want the place, and what the jump skips", got, err)
 	}
 	if decoded != 2 || refuted != 1 {
 		t.Errorf("decoded %d times, of which %d end early; want 2, once as it is and once with the call, which ends early", decoded, refuted)
+	}
+}
+
+// TestEitherSpliced would catch a segment that is decoded with a code though its flow can be made out of that with another one.
+// It would catch one that is decoded for that, where another one is kept. The code that is taken spends an outcome, so it tells
+// of neither.
+func TestEitherSpliced(t *testing.T) {
+	code := []byte{0x90, 0x74, 0x00, 0x90, 0x90, 0xc3} // NOP, JE, NOPs and RET
+	const at = 0x1000
+	fetch := func(dst []byte, addr uint64) int {
+		clear(dst)
+		if addr-at < uint64(len(code)) {
+			copy(dst, code[addr-at:])
+		}
+		return len(dst)
+	}
+	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Lists: new(Lists), Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+	codes := [][]byte{{0x90, 0x90}, {0x66, 0x90}, {0xeb, 0x00}}
+	list := []kcore.Learned{{Addr: at + 1, Code: code[1:3], Others: codes, Either: true}}
+	for kept := range codes {
+		e := NewEither(list, r)
+		var decoded []string
+		again := func(over *Patches, to flow.Sink) error {
+			ways := map[byte][]uint64{0x74: {0, 1, 3, 4, 5}, 0x90: {0, 1, 2, 3, 4, 5}, 0x66: {0, 1, 3, 4, 5}, 0xeb: {0, 1, 3, 4, 5}}
+			b := slices.Clone(code[1:2])
+			off := int64(0)
+			if over != nil {
+				over.Lay(b, at+1)
+				decoded = append(decoded, fmt.Sprintf("%x", b))
+				off = 1 // the outcome is of another branch
+			}
+			for i, ip := range ways[b[0]] {
+				to.(*ranAs).runsOne(max(off, int64(min(i/2, 1))), at+ip, 1)
+			}
+			return nil
+		}
+		first := func(over *Patches) bool { return bytes.Equal(over.list[0].code, codes[kept]) }
+		got, err := e.Doubts(nil, again, first).(*doubter).find()
+		if want := fmt.Sprintf("[%x]", codes[kept][:1]); err != nil || fmt.Sprint(decoded) != want {
+			t.Errorf("decoded with %v, %v; want %s", decoded, err, want)
+		}
+		if fmt.Sprint(got) != "[{0 2}]" {
+			t.Errorf("in doubt: %v; want what is before the outcome", got)
+		}
 	}
 }

@@ -41,8 +41,11 @@ func MarkLearned(list []kcore.Learned, b *flow.Batch) {
 	}
 }
 
-// Learned returns list with p laid over it, of which each place is one of list.
+// Learned returns list with p laid over it, of which each place is one of list. nil lays nothing.
 func (p *Patches) Learned(list []kcore.Learned) []kcore.Learned {
+	if p == nil {
+		return list
+	}
 	list = slices.Clone(list)
 	for _, x := range p.list {
 		for i := range list {

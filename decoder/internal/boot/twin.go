@@ -14,6 +14,7 @@ type Twin struct {
 	doubts doubts
 	over   *Patches
 	untold untold
+	chance chance
 }
 
 // NewTwin returns the twin of code with a learned, read by r, that has b learned instead, read by other. It returns
@@ -67,7 +68,7 @@ func says(list []kcore.Learned, l *kcore.Learned) bool {
 // Bears reports whether the trace of a segment bears t as it bears the code by which it was decoded: nothing in it
 // contradicts either. tell gives its flow. Where it reports false, that is not known; so it is of no twin, nil.
 func (t *Twin) Bears(tell func(to flow.Sink) error) bool {
-	if t == nil {
+	if t == nil || !t.chance.left() {
 		return false
 	}
 	base := t.doubts.lists.get(&t.doubts)
@@ -78,7 +79,7 @@ func (t *Twin) Bears(tell func(to flow.Sink) error) bool {
 	}
 	base.doubt.clear()
 	all := func(*site) bool { return true }
-	return t.untold.tell(base, t.over, &base.doubt, all, func(*site) {}, func(at *site) *aside {
+	return t.chance.noting(t.untold.tell(base, t.over, &base.doubt, all, func(*site) {}, func(at *site) *aside {
 		return t.doubts.asides.keep(at, "", func() *aside { return t.untold.asideOf(at, t.over, all) })
-	})
+	}))
 }

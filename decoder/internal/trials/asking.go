@@ -18,13 +18,16 @@ type Asking struct {
 	Code  *Code        // of the run
 	Insns atomic.Int64 // of the kernel, that segments executed
 
-	// Where Code is a twin of another, and Of is that one: whether the trace of a segment bears both alike, given its
-	// flow under Of. nil: it is no twin.
-	Bears func(tell func(to flow.Sink) error) bool
-	Of    *Code
+	Twins []Twin // of Code
 
 	mu       sync.Mutex
 	versions map[Version]*Code // of the code, that were asked for
+}
+
+// Twin is another code. Bears reports whether the trace of a segment bears both alike, given its flow under that one, Of.
+type Twin struct {
+	Bears func(tell func(to flow.Sink) error) bool
+	Of    *Code
 }
 
 // Version is other code laid over what was learned: Learned says what that is then. It can be compared.
@@ -48,23 +51,23 @@ func (a *Asking) Told(c *Code, p Part) []*flow.Kept {
 // Answer returns what a segment tells under a's code; nil: it has to be walked. Of a twin it is told what tells of no
 // contradiction.
 func (a *Asking) Answer(p Part) *Answer {
-	x := a.Known(a.Code, p, false)
-	if x == nil && a.Bears != nil {
-		if x = a.Known(a.Of, p, true); x != nil && (len(x.Visits) > 0 || !a.Bears(func(to flow.Sink) error { return a.Retell(x.Flow, to) })) {
-			x = nil
+	if x := a.Known(a.Code, p, false); x != nil {
+		return x
+	}
+	for i := range a.Twins {
+		t := &a.Twins[i]
+		if x := a.Known(t.Of, p, true); x != nil && len(x.Visits) == 0 && t.Bears(func(to flow.Sink) error { return a.Retell(x.Flow, to) }) {
+			return x
 		}
 	}
-	return x
+	return nil
 }
 
-// Laid returns the flow of a segment under a's code with another version laid over it, if that is not nil. nil: it has
-// to be walked, or a is nil.
+// Laid returns the flow of a segment under a's code with another version laid over it. nil: it has to be walked, or a
+// is nil.
 func (a *Asking) Laid(over Version, p Part) []*flow.Kept {
-	switch {
-	case a == nil:
+	if a == nil {
 		return nil
-	case over == nil:
-		return a.Told(a.Code, p)
 	}
 	a.mu.Lock()
 	v := a.versions[over]

@@ -1,4 +1,4 @@
-package boot
+package recording
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ const (
 	textSize = 1 << 30
 )
 
-// BreakEntries returns told, the addresses at which the breakpoint exception's handler
+// FindBreakEntries returns told, the addresses at which the breakpoint exception's handler
 // begins. Where nobody told any, that of an x86-64 kernel is found by its shape in img.
-func BreakEntries(told []uint64, mode isa.Mode, img *image.Image) []uint64 {
+func FindBreakEntries(told []uint64, mode isa.Mode, img *image.Image) []uint64 {
 	if len(told) == 0 && mode == isa.Mode64 && img != nil {
 		if a, ok := int3Entry(img); ok {
 			return []uint64{a}
