@@ -41,12 +41,12 @@ func (w *Walker) fast() {
 	idle := t.idle // blocks since the last outcome or event
 	ip := t.ip     // of b, where b is nil
 	var nb *Block
-	tells := w.exec.out.tells
+	tells, paths := w.exec.out.tells, !w.exec.cfg.Little
 	skip := 0 // outcomes to walk over before a path is looked for
 loop:
 	for b != nil && b.N > 0 {
 		way := fall
-		if skip <= 0 && b.lead&place <= toTarget {
+		if paths && skip <= 0 && b.lead&place <= toTarget {
 			p, to, k := w.ahead(t, b, e, bits, n)
 			if p == nil {
 				skip = k

@@ -47,18 +47,28 @@ type filler struct{ d *pt.Decoder }
 func (f filler) Next(e *event.Event) bool { return f.d.Next(e) }
 func (f filler) Fill(q []event.Event) int { return f.d.Fill(q) }
 
-// TestLittle would catch a walk over little that keeps the bytes which it passed.
+// TestLittle would catch a walk over little that keeps the bytes which it passed, or paths.
 func TestLittle(t *testing.T) {
 	p := openProgram(t, "foo")
 	for _, little := range []bool{false, true} {
 		w := NewWalker(p.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64, Little: little})
-		for _, s := range p.segments() {
-			if err := w.Run(pt.NewDecoder(p.Config, s), new(everything)); err != nil {
-				t.Fatal(err)
+		walk := func(source func(d *pt.Decoder) Source) {
+			for _, s := range p.segments() {
+				if err := w.Run(source(pt.NewDecoder(p.Config, s)), new(everything)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		walk(func(d *pt.Decoder) Source { return d })
 		if kept := w.paths.phrases != nil && w.paths.phrases.n > 0; kept == little {
 			t.Errorf("little %v: phrases are kept: %v", little, kept)
+		}
+		w.paths.misses = pathAfter
+		for range 2 {
+			walk(func(d *pt.Decoder) Source { return filler{d} })
+		}
+		if kept := w.paths.n > 0; kept == little {
+			t.Errorf("little %v: paths are kept: %v", little, kept)
 		}
 	}
 }

@@ -81,7 +81,7 @@ type Config struct {
 	// Brief says that walks are short and few: what they pass is not kept to be known again.
 	Brief bool
 
-	// Little says that little is walked: to know the bytes again that were passed costs more than it spares.
+	// Little says that little is walked: to know again what was passed, bytes or paths, costs more than it spares.
 	Little bool
 
 	// Watch is told what code is read that may not be executed. nil: nobody asks.
