@@ -22,10 +22,9 @@ type follower struct {
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
-	near   bool                            // of seg: the moment matters
-	seen   map[uint64]int32                // see process.Processes.Whose
-	buf    []byte                          // of the segment, where it is read from a file
-	off    int64                           // of buf
+	near   bool             // of seg: the moment matters
+	seen   map[uint64]int32 // see process.Processes.Whose
+	bytes  stream.Fetched
 	tell   func(*flow.Contradiction) error // nil: nobody asks
 	marks  flow.Marks                      // of a trial
 	watch  *flow.Watch                     // nil: nobody asks what code is read
@@ -107,45 +106,10 @@ func (f *follower) progress(off int64) float64 {
 	return min(1, max(0, float64(off-f.seg.Off)/float64(n)))
 }
 
-// largeSegment is how many bytes of a file are mapped and not read: what is mapped
-// the system may drop and read again.
-const largeSegment = 8 << 20
-
 // fetch reads the bytes of the segment, of job j; those of a file a job at a time.
 // What it returns is to be called when they are no longer needed.
 func (f *follower) fetch(j *job) (done func()) {
-	done = func() {}
-	n := f.st.Length(&f.seg)
-	switch data := f.st.Data.(type) {
-	case *stream.File:
-		if n >= largeSegment {
-			if b, unmap, ok := data.Map(f.seg.Off, n); ok {
-				f.seg.Buf = b
-				return unmap
-			}
-		}
-		if f.seg.Off < f.off || f.seg.Off+n > f.off+int64(len(f.buf)) {
-			f.off = j.segs[0].Off
-			f.buf = data.Into(f.buf, f.off, j.bytes()+f.st.Protocol.Margin)
-		}
-		have := int64(len(f.buf))
-		at := min(f.seg.Off-f.off, have)
-		f.seg.Buf = f.buf[at:min(at+n, have)]
-	case lender:
-		f.seg.Buf = data.Into(&f.buf, f.seg.Off, n)
-		if cap(f.buf) >= largeSegment {
-			return func() { f.buf = nil }
-		}
-	default:
-		f.seg.Buf = data.Bytes(f.seg.Off, n)
-	}
-	return done
-}
-
-// lender gives the bytes of a stream as a whole where they lie so, else read
-// into buf.
-type lender interface {
-	Into(buf *[]byte, off, n int64) []byte
+	return f.bytes.Fetch(f.st, &f.seg, j.segs[0].Off, j.bytes())
 }
 
 // begin returns what decodes the segment, from its begin on.

@@ -86,6 +86,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	s.learned.room = max(leastRoom, s.size())
 	s.blocks()
 	r.told = s.learned.answers
+	r.told.Clear(&trials.Code{Learned: c.learned}, r.clear())
 	defer func() {
 		s.learned.caches, s.learned.blocks, s.learned.passed, s.learned.answers = nil, nil, passed{}, nil
 		s.learned.approaches.Leave()
@@ -141,7 +142,6 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		for i := range r.doubt {
 			some.Add(&r.doubt[i])
 		}
-		before := s.decoded.Load()
 		own := *c
 		own.caches, own.shared = s.learned.caches, true
 		s.learned.blocks.Lift()
@@ -150,9 +150,12 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			return 0, err
 		}
 		if some.Dense(int(run.asks.Insns.Load())) {
+			if s.learned.answers.Clear(nil, nil) { // how much was executed there counts, too
+				return s.suppose(ctx, c, d, r)
+			}
 			return 0, errRough
 		}
-		all := s.decoded.Load()-before > s.size()*3/4
+		all := run.progress.done > s.size()*3/4
 		if met = some.Len(); !all {
 			met *= every
 		}

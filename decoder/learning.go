@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
@@ -64,6 +65,23 @@ func (r *run) goOn(before *run) {
 		}
 		ln.reached, ln.key, ln.given = was.reached, was.given, was.given
 	}
+}
+
+// clear returns up to where r delivered each stream without a contradiction, bytes, from its start on; nil: that is not known.
+func (r *run) clear() map[int]int64 {
+	ends, q := map[int]int64{}, &r.q
+	for _, ln := range r.lanes {
+		ends[ln.st.Index] = math.MaxInt64
+		for _, j := range append(ln.jobs, ln.next)[:1] {
+			if j != nil {
+				ends[ln.st.Index] = j.begin()
+			}
+		}
+	}
+	if q.Reverse || q.Bounds || q.From|q.Until > 0 || q.FromOff|q.UntilOff > 0 {
+		return nil
+	}
+	return ends
 }
 
 // look takes the contradictions of p.

@@ -20,6 +20,8 @@ type Answers struct {
 	apart map[[2]*Code]*apartness
 	held  int64 // bytes that they take
 	shelf flow.Shelf
+	clear map[int]int64 // by stream: up to where nothing is contradicted under a code, bytes
+	under *Code         // that
 }
 
 // Part is a segment of a recording: a stream, and where in it the segment begins, bytes.
@@ -85,10 +87,26 @@ func (k *Answers) Keep(c *Code, p Part, reads *flow.Reads, a *Answer) {
 	}
 }
 
-// Known returns what p tells under c; nil if it has to be decoded. Where flow is asked for, it is there.
+// Clear says that nothing is contradicted under c in the parts of streams before these offsets. What else they tell is not
+// known. It reports whether that was said before.
+func (k *Answers) Clear(c *Code, before map[int]int64) (was bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was = len(k.clear) > 0
+	k.clear, k.under = before, c
+	return was
+}
+
+// Known returns what p tells under c; nil if it has to be decoded. Where flow is asked for, it is there. Else it may be only
+// that nothing is contradicted (Clear).
 func (k *Answers) Known(c *Code, p Part, flow bool) *Answer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if end, ok := k.clear[p.Stream]; ok && !flow && p.Begin < end {
+		if x := k.differ(k.under, c); !x.more && len(x.at) == 0 {
+			return &Answer{}
+		}
+	}
 	for _, a := range k.of[p] {
 		if (a.Flow != nil || !flow) && k.differ(a.code, c).without(&a.reads) {
 			return a

@@ -40,3 +40,34 @@ func TestTwins(t *testing.T) {
 		t.Errorf("told by %+v, which the trace contradicts", x)
 	}
 }
+
+// TestClear would catch a part in which nothing is contradicted that is decoded to learn that. It would catch one that is told so
+// under other code, or behind where that is known, or whose flow is asked for.
+func TestClear(t *testing.T) {
+	base := &Code{Learned: []kcore.Learned{{Addr: 0x10, Code: []byte{1}, Had: []byte{0}}}}
+	same, other := &Code{Learned: base.Learned}, &Code{}
+	k := &Answers{Most: 1 << 20}
+	if k.Clear(base, map[int]int64{3: 100}) {
+		t.Error("something was said before")
+	}
+	for _, c := range []struct {
+		what string
+		code *Code
+		part Part
+		flow bool
+		want bool
+	}{
+		{"before the end", same, Part{3, 99}, false, true},
+		{"behind the end", same, Part{3, 100}, false, false},
+		{"another stream", same, Part{2, 99}, false, false},
+		{"flow", same, Part{3, 99}, true, false},
+		{"other code", other, Part{3, 99}, false, false},
+	} {
+		if x := k.Known(c.code, c.part, c.flow); (x != nil) != c.want || x != nil && len(x.Visits) > 0 {
+			t.Errorf("%s: told by %v, want that something does: %v", c.what, x != nil, c.want)
+		}
+	}
+	if !k.Clear(nil, nil) || k.Known(same, Part{3, 99}, false) != nil {
+		t.Error("it is told still")
+	}
+}
