@@ -10,7 +10,6 @@ const notMapped = 4
 // NotMapped reports whether addr, where b lies as of an epoch, is among so many zeros that nothing was mapped there
 // when /proc/kcore was copied. b is what Fetch copies.
 func (t *Text) NotMapped(b []byte, addr uint64, at event.Epoch) bool {
-	var before [notMapped]byte
 	zeros := 0
 	for zeros < min(len(b), notMapped) && b[zeros] == 0 {
 		zeros++
@@ -18,6 +17,10 @@ func (t *Text) NotMapped(b []byte, addr uint64, at event.Epoch) bool {
 	if zeros == 0 {
 		return false
 	}
+	if zeros == notMapped {
+		return true
+	}
+	var before [notMapped]byte // on the heap
 	left := notMapped - zeros
 	n, _ := t.Fetch(before[:left], addr-uint64(left), at)
 	return n == left && before == [notMapped]byte{}

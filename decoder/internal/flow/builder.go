@@ -13,6 +13,7 @@ type builder struct {
 	dec   isa.Decoder
 	rules *isa.Rules
 	buf   [256]byte
+	probe [16]byte // what is fetched to learn something of it
 	lens  [maxInsns]uint8
 	in    isa.Insn // the instruction read last
 
@@ -122,15 +123,13 @@ func blank(b []byte) bool { return len(b) >= 4 && binary.LittleEndian.Uint32(b) 
 
 // unknown reports whether no code is known at addr as of epoch at.
 func (bd *builder) unknown(space uint32, addr uint64, at event.Epoch) bool {
-	var tmp [16]byte
-	n, _ := bd.text.Fetch(tmp[:], space, addr, at)
+	n, _ := bd.text.Fetch(bd.probe[:], space, addr, at)
 	return n == 0
 }
 
 // spanOf returns the epochs for which the n bytes at addr are what they are
 // at epoch at.
 func (bd *builder) spanOf(space uint32, addr uint64, n int, at event.Epoch) event.Span {
-	var tmp [16]byte
-	_, s := bd.text.Fetch(tmp[:min(n, len(tmp))], space, addr, at)
+	_, s := bd.text.Fetch(bd.probe[:min(n, len(bd.probe))], space, addr, at)
 	return s
 }
