@@ -110,11 +110,8 @@ func TestEitherMany(t *testing.T) {
 	}
 }
 
-// TestEitherTold would catch segments that are decoded with codes of which the code itself tells that they lead to one
-// place, or decoded on where the trace contradicts.
-func TestEitherTold(t *testing.T) {
-	code := []byte{0x90, 0x90, 0x90, 0x66, 0x90, 0x90, 0xc3} // NOPs and RET
-	const at = 0x1000
+// readerOf returns a reader of code at an address, with zeros around it.
+func readerOf(code []byte, at uint64) *Reader {
 	fetch := func(dst []byte, addr uint64) int {
 		clear(dst)
 		if addr-at < uint64(len(code)) {
@@ -122,7 +119,15 @@ func TestEitherTold(t *testing.T) {
 		}
 		return len(dst)
 	}
-	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Lists: new(Lists), Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+	return &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Lists: new(Lists), Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+}
+
+// TestEitherTold would catch segments that are decoded with codes of which the code itself tells that they lead to one
+// place, or decoded on where the trace contradicts.
+func TestEitherTold(t *testing.T) {
+	code := []byte{0x90, 0x90, 0x90, 0x66, 0x90, 0x90, 0xc3} // NOPs and RET
+	const at = 0x1000
+	r := readerOf(code, at)
 	list := []kcore.Learned{{Addr: at + 1, Code: []byte{0x90, 0x90}, Others: [][]byte{{0x66, 0x90}, {0xeb, 0x02}, {0xe8, 0x00}}, Either: true}}
 	e := NewEither(list, r)
 	decoded, refuted := 0, 0
@@ -155,14 +160,7 @@ func TestEitherTold(t *testing.T) {
 func TestEitherSpliced(t *testing.T) {
 	code := []byte{0x90, 0x74, 0x00, 0x90, 0x90, 0xc3} // NOP, JE, NOPs and RET
 	const at = 0x1000
-	fetch := func(dst []byte, addr uint64) int {
-		clear(dst)
-		if addr-at < uint64(len(code)) {
-			copy(dst, code[addr-at:])
-		}
-		return len(dst)
-	}
-	r := &Reader{ISA: x86.Decoder{}, Mode: isa.Mode64, Lists: new(Lists), Fetch: fetch, Steady: func(dst []byte, addr uint64) bool { return fetch(dst, addr) > 0 }}
+	r := readerOf(code, at)
 	codes := [][]byte{{0x90, 0x90}, {0x66, 0x90}, {0xeb, 0x00}}
 	list := []kcore.Learned{{Addr: at + 1, Code: code[1:3], Others: codes, Either: true}}
 	for kept := range codes {
