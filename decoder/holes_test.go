@@ -66,7 +66,7 @@ func TestHoles(t *testing.T) {
 		n     int
 		kcore bool
 		want  int
-	}{{0, 15, true, 0}, {16, 15, true, 0}, {17, 15, true, 0}, {19, 13, true, 0}, {20, 12, true, 12}, {21, 11, true, 11}, {0, 3, true, 3}, {0, 15, false, 15}} {
+	}{{0, 15, true, 0}, {16, 15, true, 0}, {17, 15, true, 0}, {19, 13, true, 0}, {20, 12, true, 12}, {21, 11, true, 11}, {0, 3, true, 0}, {0, 15, false, 15}} {
 		n, _ := textView{Text: tx, holes: c.kcore}.Fetch(make([]byte, c.n), 0, 0xffffffffc0000000+c.off, 0)
 		if n != c.want {
 			t.Errorf("%d bytes at %d, kcore: %v: %d are known, want %d", c.n, c.off, c.kcore, n, c.want)

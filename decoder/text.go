@@ -27,11 +27,10 @@ func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (
 			return n, event.EveryEpoch
 		}
 	}
-	n, span := v.Text.Fetch(dst, addr, at)
-	if v.holes && v.Text.NotMapped(dst[:n], addr, at) {
-		n = 0
+	if v.holes {
+		return v.Text.FetchMapped(dst, addr, at)
 	}
-	return n, span
+	return v.Text.Fetch(dst, addr, at)
 }
 
 // Between appends the pokes in [lo, hi) that change the n bytes at addr, and

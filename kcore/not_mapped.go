@@ -7,21 +7,30 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 // kernel has two ADD %AL,(%RAX) in a row.
 const notMapped = 4
 
-// NotMapped reports whether addr, where b lies as of an epoch, is among so many zeros that nothing was mapped there
-// when /proc/kcore was copied. b is what Fetch copies.
-func (t *Text) NotMapped(b []byte, addr uint64, at event.Epoch) bool {
-	zeros := 0
-	for zeros < min(len(b), notMapped) && b[zeros] == 0 {
+// FetchMapped is Fetch of code of /proc/kcore: it copies nothing if addr is among so many zeros that nothing
+// was mapped there when the copy was made. span is for what it looked at, too.
+func (t *Text) FetchMapped(dst []byte, addr uint64, at event.Epoch) (n int, span event.Span) {
+	n, span = t.Fetch(dst, addr, at)
+	if n == 0 || dst[0] != 0 {
+		return n, span
+	}
+	zeros := 1
+	for zeros < notMapped && (zeros < n && dst[zeros] == 0 || zeros >= n && t.isZero(addr+uint64(zeros), at, &span)) {
 		zeros++
 	}
-	if zeros == 0 {
-		return false
+	for before := uint64(1); zeros < notMapped && t.isZero(addr-before, at, &span); before++ {
+		zeros++
 	}
 	if zeros == notMapped {
-		return true
+		n = 0
 	}
-	var before [notMapped]byte // on the heap
-	left := notMapped - zeros
-	n, _ := t.Fetch(before[:left], addr-uint64(left), at)
-	return n == left && before == [notMapped]byte{}
+	return n, span
+}
+
+// isZero reports whether the byte at addr is known to be a zero as of an epoch; it narrows span.
+func (t *Text) isZero(addr uint64, at event.Epoch, span *event.Span) bool {
+	one := [1]byte{1} // on the heap
+	n, s := t.Fetch(one[:], addr, at)
+	*span = span.Intersect(s)
+	return n == 1 && one[0] == 0
 }

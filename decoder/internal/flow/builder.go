@@ -13,7 +13,7 @@ type builder struct {
 	dec   isa.Decoder
 	rules *isa.Rules
 	buf   [256]byte
-	probe [16]byte // what is fetched to learn something of it
+	probe [256 + blanks]byte // what is fetched to learn something of it
 	lens  [maxInsns]uint8
 	in    isa.Insn // the instruction read last
 
@@ -72,7 +72,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {
-		if have-pos < bd.dec.MaxLen() || pos > 0 && blank(bd.buf[pos:have]) {
+		if have-pos < bd.dec.MaxLen()+blanks || pos > 0 && blank(bd.buf[pos:have]) {
 			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
 			pos = 0
 			if have == 0 {
@@ -89,16 +89,20 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				b.Stop = event.NoText
 				n++ // that the next byte is not known may change
 			}
-			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, n, at))
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, n, at))
 			break
 		}
-		if end := pos + int(in.Len); bd.buf[end-1] == 0 && blank(bd.buf[end:have]) && bd.unknown(space, b.End+uint64(in.Len), at) {
-			b.Stop = event.NoText // it may be cut off by what is not known
-			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len)+4, at))
-			break
+		size := int(in.Len) // of what tells that the instruction is one, bytes
+		if end := pos + size; bd.buf[end-1] == 0 {
+			size += blankUpTo(bd.buf[end:have])
+			if blank(bd.buf[end:have]) && bd.unknown(space, b.End+uint64(in.Len), at) {
+				b.Stop = event.NoText // it may be cut off by what is not known
+				b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size, at))
+				break
+			}
 		}
 		if span != event.EveryEpoch {
-			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len), at))
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size, at))
 		}
 		bd.lens[b.N], b.last = in.Len, in.Len
 		b.N++
@@ -117,19 +121,36 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	return b
 }
 
+// blanks is how many zeros may say that code is not known, bytes.
+const blanks = 4
+
 // blank reports whether b begins with zeros. Where an instruction begins, they may say that code is not
 // known, which the text tells only of what it is asked for first.
-func blank(b []byte) bool { return len(b) >= 4 && binary.LittleEndian.Uint32(b) == 0 }
+func blank(b []byte) bool { return len(b) >= blanks && binary.LittleEndian.Uint32(b) == 0 }
+
+// blankUpTo returns how many bytes from the beginning of b on tell whether it is blank. One of them may
+// not be known.
+func blankUpTo(b []byte) int {
+	for n := range blanks {
+		if n >= len(b) || b[n] != 0 {
+			return n + 1
+		}
+	}
+	return blanks
+}
 
 // unknown reports whether no code is known at addr as of epoch at.
 func (bd *builder) unknown(space uint32, addr uint64, at event.Epoch) bool {
-	n, _ := bd.text.Fetch(bd.probe[:], space, addr, at)
+	n, _ := bd.text.Fetch(bd.probe[:blanks], space, addr, at)
 	return n == 0
 }
 
-// spanOf returns the epochs for which the n bytes at addr are what they are
-// at epoch at.
-func (bd *builder) spanOf(space uint32, addr uint64, n int, at event.Epoch) event.Span {
+// spanOf returns the epochs for which the n bytes at addr, at pos of buf, are what they are at epoch at.
+// The text may take zeros at addr for code that is not known. So it is asked for them as it was for buf.
+func (bd *builder) spanOf(space uint32, addr uint64, pos, n int, at event.Epoch) event.Span {
+	if bd.buf[pos] == 0 {
+		addr, n = addr-uint64(pos), n+pos
+	}
 	_, s := bd.text.Fetch(bd.probe[:min(n, len(bd.probe))], space, addr, at)
 	return s
 }
