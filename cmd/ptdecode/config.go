@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,5 +33,16 @@ func defaults(c *cobra.Command) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Apply(c, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) }, misread.Value)
+	return s.Apply(c, allVerbs, misread.Value)
+}
+
+// allVerbs returns the tree of all verbs.
+func allVerbs() *cobra.Command { return newRoot(&app{ui: &ui{}}) }
+
+// mistyped tells of variables that mean nothing.
+func (u *ui) mistyped() {
+	if ms := settings.Unknown(os.Environ(), allVerbs); len(ms) > 0 {
+		u.say("%s", strings.Join(ms, "\n"))
+		u.hint("ptdecode help config says which variables there are")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,9 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 		var err error
 		if a.preset, err = defaults(c); err != nil {
 			return err
+		}
+		if a.ui.quiet = *a.open.quiet; !strings.HasPrefix(c.Name(), "__") {
+			a.ui.mistyped()
 		}
 		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
 			return usagef("--color %q: need always, never or auto", a.screen.when)

@@ -66,9 +66,9 @@ func Globs(flag string, list []string) (patterns, error) {
 	return list, nil
 }
 
-// nearest returns the names most like name, the best first, at most n. A name is like
+// Near returns the names most like name, the best first, at most n. A name is like
 // another if few letters differ, or if one begins the other.
-func nearest(name string, names iter.Seq[string], n int) (near []string) {
+func Near(name string, names iter.Seq[string], n int) (near []string) {
 	type candidate struct {
 		name string
 		far  int
@@ -100,7 +100,7 @@ func nearest(name string, names iter.Seq[string], n int) (near []string) {
 // Nearest is the end of a message about a name that nothing has: "; is it ..." with the
 // names most like it, "" where none is.
 func Nearest(name string, names iter.Seq[string]) string {
-	if near := nearest(name, names, 3); len(near) > 0 {
+	if near := Near(name, names, 3); len(near) > 0 {
 		return "; is it " + or(near)
 	}
 	return ""

@@ -45,8 +45,8 @@ func TestNearest(t *testing.T) {
 		"xyz":      nil,
 		"s":        {"sh"},
 	} {
-		if got := nearest(name, names, 2); !slices.Equal(got, want) {
-			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
+		if got := Near(name, names, 2); !slices.Equal(got, want) {
+			t.Errorf("Near(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

@@ -37,7 +37,15 @@ An example is PTDECODE_SYNTAX=intel, or PTDECODE_FLOW_LEVEL=call.
 The command line overrides variables, and these override the file. A value for one verb
 overrides one for all verbs.
 
-Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC.`
+Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC. A
+message names other variables that begin with PTDECODE_, which mean nothing.`
+
+const prefix = "PTDECODE_" // of the variables' names
+
+// others are the variables that are no flag's, without the prefix: the command's, and those of its
+// tests and benchmarks, which the command passes over.
+var others = []string{"CONFIG", "PAGER",
+	"A32_FILES", "A32_OBJDUMP", "A64_FILES", "A64_OBJDUMP", "BIG", "DATA", "FULL", "LONG", "OPENCSD", "PEERS", "PERF", "TURNS"}
 
 // value is a default and where it comes from.
 type value struct {
@@ -130,9 +138,8 @@ func inPlace(c *cobra.Command, f *pflag.Flag) bool {
 
 // of returns the default of a verb's flag; ok is false if nothing sets one.
 func (s *Settings) of(verb, flag string) (v value, ok bool) {
-	for i, name := range []string{"PTDECODE_" + verb + "_" + flag, "PTDECODE_" + flag} {
-		name = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if name == "PTDECODE_CONFIG" {
+	for i, name := range []string{verb + "." + flag, flag} {
+		if name = variable(name); name == prefix+"CONFIG" {
 			continue
 		}
 		if text, ok := s.env(name); ok {
@@ -148,8 +155,48 @@ func (s *Settings) of(verb, flag string) (v value, ok bool) {
 	return value{}, false
 }
 
-// known refuses a line of the file that names no flag.
-func (s *Settings) known(root *cobra.Command) error {
+// variable returns the name of the variable of a flag, or of VERB.FLAG.
+func variable(flag string) string {
+	return prefix + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(flag))
+}
+
+// Unknown says of each variable of an environment, NAME=VALUE, that is named as if it were one of the
+// command's that it is none. It calls root, which makes the tree of all verbs, only if there may be one.
+func Unknown(environ []string, root func() *cobra.Command) (messages []string) {
+	var known map[string]bool
+	for _, v := range slices.Sorted(slices.Values(environ)) {
+		name, _, _ := strings.Cut(v, "=")
+		rest, ours := strings.CutPrefix(name, prefix)
+		if !ours || slices.Contains(others, rest) {
+			continue
+		}
+		if known == nil {
+			known = map[string]bool{prefix + "CONFIG": true, prefix + "PAGER": true}
+			for flag := range flags(root()) {
+				known[variable(flag)] = true
+			}
+		}
+		if known[name] {
+			continue
+		}
+		m := name + " means nothing"
+		near := filter.Near(rest, func(yield func(string) bool) {
+			for k := range known {
+				if !yield(k[len(prefix):]) {
+					return
+				}
+			}
+		}, 1)
+		if len(near) > 0 {
+			m += "; is it " + prefix + near[0]
+		}
+		messages = append(messages, m)
+	}
+	return messages
+}
+
+// flags returns the names of all flags, and of each verb's as VERB.FLAG.
+func flags(root *cobra.Command) map[string]bool {
 	names := map[string]bool{}
 	add := func(verb string, fs *pflag.FlagSet) {
 		fs.VisitAll(func(f *pflag.Flag) { names[f.Name], names[verb+"."+f.Name] = true, true })
@@ -158,6 +205,12 @@ func (s *Settings) known(root *cobra.Command) error {
 		add(c.Name(), c.Flags())
 		add(c.Name(), root.PersistentFlags())
 	}
+	return names
+}
+
+// known refuses a line of the file that names no flag.
+func (s *Settings) known(root *cobra.Command) error {
+	names := flags(root)
 	for _, key := range slices.Sorted(maps.Keys(s.values)) {
 		if !names[key] {
 			return &decoder.CallError{What: fmt.Sprintf("%s: no flag %q%s", s.values[key].from, key, filter.Nearest(key, maps.Keys(names)))}
