@@ -47,6 +47,7 @@ const (
 	ofTraps kind = iota
 	ofGaps
 	ofLearned // instructions whose code was learned
+	ofDoubts  // instructions that are ambiguous or unconfirmed
 	kinds
 )
 
@@ -62,6 +63,7 @@ type running struct {
 	began        bool
 	time         event.Time
 	sure, unsure uint64  // instructions
+	doubts       uint64  // of unsure: those that are ambiguous or unconfirmed
 	gap          *uint64 // where one begins whose end no record tells: it lasts until the next instruction
 }
 
@@ -122,6 +124,9 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			now.sure += uint64(r.N)
 		} else {
 			now.unsure += uint64(r.N)
+		}
+		if doubtful(r.Verdict) {
+			now.doubts += uint64(r.N)
 		}
 	}
 	for i := range b.Notes {
@@ -260,6 +265,9 @@ func (h *histogram) flush(stream int, until uint64) {
 	if !h.v.rec.Timed {
 		lo, hi = r.time.Lo, max(r.time.Lo, until)
 	}
+	if r.doubts > 0 {
+		h.mark(stream, ofDoubts, r.doubts, lo, hi)
+	}
 	h.lanes[laneKey{stream, 0}].total += r.sure + r.unsure
 	h.spread(h.lanes[laneKey{stream, 0}], lo, hi, r)
 	if known && tid >= 0 {
@@ -268,7 +276,7 @@ func (h *histogram) flush(stream int, until uint64) {
 			h.spread(l, lo, hi, r)
 		}
 	}
-	r.sure, r.unsure = 0, 0
+	r.sure, r.unsure, r.doubts = 0, 0, 0
 }
 
 // spread adds what ran between two moments to the buckets of l between them.
@@ -342,6 +350,9 @@ type laneDensity struct {
 	Gaps   [][4]uint64 `json:"gaps"`   // bucket, how many, from, until
 	// Learned is bucket, how many instructions whose code was learned, from, until.
 	Learned [][4]uint64 `json:"learned"`
+	// Doubts is bucket, how many instructions that are ambiguous or unconfirmed, the moment of the first of
+	// them, and until when they ran.
+	Doubts [][4]uint64 `json:"doubts"`
 }
 
 // density returns what h holds between two moments; until 0: all.
@@ -361,7 +372,7 @@ func (h *histogram) density(from, until uint64) *density {
 		slices.SortFunc(d.Reasons, func(a, b gapReason) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Reason, b.Reason)) })
 	}
 	for k, l := range h.lanes {
-		x := laneDensity{Comm: clean(l.comm), Sure: []uint64{}, Unsure: [][2]uint64{}, Traps: [][3]uint64{}, Gaps: [][4]uint64{}, Learned: [][4]uint64{}}
+		x := laneDensity{Comm: clean(l.comm), Sure: []uint64{}, Unsure: [][2]uint64{}, Traps: [][3]uint64{}, Gaps: [][4]uint64{}, Learned: [][4]uint64{}, Doubts: [][4]uint64{}}
 		if k.stream >= 0 {
 			x.Stream = &k.stream
 		} else {
@@ -388,14 +399,14 @@ func (h *histogram) density(from, until uint64) *density {
 			if t := &m[ofTraps]; t.n > 0 {
 				x.Traps = append(x.Traps, [3]uint64{uint64(i - lo), t.n, t.first})
 			}
-			for k, to := range map[kind]*[][4]uint64{ofGaps: &x.Gaps, ofLearned: &x.Learned} {
+			for k, to := range map[kind]*[][4]uint64{ofGaps: &x.Gaps, ofLearned: &x.Learned, ofDoubts: &x.Doubts} {
 				if t := &m[k]; t.n > 0 {
 					*to = append(*to, [4]uint64{uint64(i - lo), t.n, t.first, t.end})
 				}
 			}
 		}
 		slices.SortFunc(x.Traps, func(a, b [3]uint64) int { return cmp.Compare(a[0], b[0]) })
-		for _, list := range [][][4]uint64{x.Gaps, x.Learned} {
+		for _, list := range [][][4]uint64{x.Gaps, x.Learned, x.Doubts} {
 			slices.SortFunc(list, func(a, b [4]uint64) int { return cmp.Compare(a[0], b[0]) })
 		}
 		d.Lanes = append(d.Lanes, x)

@@ -71,9 +71,7 @@ func (v *server) answerSteps(r *request) (any, error) {
 	if !slices.Contains([]string{"", "trap", "gap", "unsure"}, kind) {
 		return nil, badf("kind=%q: need trap, gap or unsure", clean(kind))
 	}
-	w.Anchor = func(it *items.Item) bool {
-		return v.rec.axis(it) >= t && fits(it, kind) || kind == "unsure" && unsure(it) && v.rec.rel(it.Time.Hi) >= t
-	}
+	w.Anchor = func(it *items.Item) bool { return v.rec.axis(it) >= t && fits(it, kind) }
 	if at != "" {
 		k, err := items.ParseKey(at)
 		if err != nil {
@@ -89,13 +87,16 @@ func (v *server) answerSteps(r *request) (any, error) {
 	return &out, nil
 }
 
-// fits reports whether an item is a trap, a gap, or any, "".
+// fits reports whether an item is a trap, a gap, an instruction that is unsure, or any, "".
 func fits(it *items.Item, kind string) bool {
-	return kind == "" || it.Note != nil && (kind == "trap" && it.Note.Kind == decoder.NoteTrap || kind == "gap" && it.Note.Kind == decoder.NoteGap)
+	return kind == "" || kind == "unsure" && unsure(it) || it.Note != nil && (kind == "trap" && it.Note.Kind == decoder.NoteTrap || kind == "gap" && it.Note.Kind == decoder.NoteGap)
 }
 
 // unsure reports whether an item is an instruction that is ambiguous or unconfirmed.
-func unsure(it *items.Item) bool { return it.Note == nil && it.Verdict >= decoder.Unconfirmed }
+func unsure(it *items.Item) bool { return it.Note == nil && doubtful(it.Verdict) }
+
+// doubtful reports whether a verdict is that an instruction is ambiguous or unconfirmed.
+func doubtful(v decoder.Verdict) bool { return v >= decoder.Unconfirmed }
 
 // axis returns where on the axis an item lies.
 func (r *recording) axis(it *items.Item) uint64 {

@@ -71,7 +71,9 @@ func TestPageTells(t *testing.T) {
 func TestPageUnsure(t *testing.T) {
 	testsize.OnlyFull(t)
 	b := chromium.Open(t)
-	v := serveReal(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	arm := filepath.Join(testsize.Recordings(t), "kernel-pokes-arm64")
+	v := serveReal(t, decoder.Config{Recording: filepath.Join(arm, "a57-jump/coarse-rs"), Events: filepath.Join(arm, "a57-jump/journal.jsonl"), AllBuffers: true,
+		Code: []decoder.CodeFile{{Path: filepath.Join(arm, "text/a57.bin"), Addr: 0xffff800080010000}}})
 	const legend = "[...document.querySelectorAll('#legend button')].find((e) => e.textContent.includes('ambiguous'))"
 	for _, way := range []string{"key", "legend"} {
 		b.Show("about:blank")
@@ -87,13 +89,18 @@ func TestPageUnsure(t *testing.T) {
 	seen := map[string]bool{}
 	marks, _ := strconv.Atoi(b.Eval("document.querySelectorAll('#lanes .mark.unsure').length"))
 	for i := range min(marks-1, 5) { // the first one was opened
-		// A click takes the focus. What it asks for stands there at once. The instruction comes later, and may be that of another mark, too.
+		// A click takes the focus. What it asks for stands there at once. The instruction comes later.
 		place := b.Eval("(" + legend + ".focus(), " + legend + ".click(), location.hash)")
 		if seen[place] {
 			t.Fatalf("click %d of the legend leads to %s again", i+1, place)
 		}
 		seen[place] = true
 		b.Wait(fmt.Sprintf("mark %d of %d", i+2, marks), stepping+" && location.hash.includes('at=')")
+		if at := b.Eval("location.hash"); seen[at] {
+			t.Errorf("mark %d of %d leads to %s, as another one", i+2, marks, at)
+		} else {
+			seen[at] = true
+		}
 	}
 	if len(seen) < 2 {
 		t.Errorf("%d marks", marks)

@@ -33,7 +33,7 @@ function stepsOf(stream) {
 function keptSteps(params) {
   const a = stepsOf(params.stream);
   const is = {trap: (s) => s.kind === 'trap', gap: (s) => s.kind === 'gap', unsure: isUnsure}[params.kind] || (() => true);
-  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => (s.until !== undefined && params.kind === 'unsure' ? s.until : s.time) >= params.time && is(s));
+  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => s.time >= params.time && is(s));
   const found = at >= 0;
   if (!found) at = a.steps.length - 1;
   const from = Math.max(0, at - params.before);

@@ -298,8 +298,7 @@ export class Timeline {
 
   laneMarks(lane, lg, marks) {
     for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8], ['unsure', (n) => `${count(n, 'instruction')} ambiguous or unconfirmed`, 13]]) {
-      const list = of === 'unsure' ? lane.data.unsure.map(([i, n]) => [i, n, this.data.from + i * this.data.width, this.data.from + (i + 1) * this.data.width - 1]) : lane.data[of];
-      for (const {n, from, until} of this.merged(list)) {
+      for (const {n, from, until} of this.merged(lane.data[of === 'unsure' ? 'doubts' : of])) {
         const a = this.x(from);
         const w = Math.max(3, this.x(until) - a);
         if (a + w < left || a > left + this.width) continue;
