@@ -94,7 +94,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		}
 		size := int(in.Len) // of what tells that the instruction is one, bytes
 		if end := pos + size; bd.buf[end-1] == 0 {
-			size += blankUpTo(bd.buf[end:have])
+			size += bd.blankUpTo(bd.buf[end:have], space, b.End+uint64(in.Len), at)
 			if blank(bd.buf[end:have]) && bd.unknown(space, b.End+uint64(in.Len), at) {
 				b.Stop = event.NoText // it may be cut off by what is not known
 				b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size, at))
@@ -129,14 +129,39 @@ const blanks = 4
 func blank(b []byte) bool { return len(b) >= blanks && binary.LittleEndian.Uint32(b) == 0 }
 
 // blankUpTo returns how many bytes from the beginning of b on tell whether it is blank. One of them may
-// not be known.
-func blankUpTo(b []byte) int {
+// not be known. b lies at addr as of epoch at. If it is not blank at any epoch, none tell.
+func (bd *builder) blankUpTo(b []byte, space uint32, addr uint64, at event.Epoch) int {
 	for n := range blanks {
 		if n >= len(b) || b[n] != 0 {
-			return n + 1
+			if _, s := bd.text.Fetch(bd.probe[:n+1], space, addr, at); bd.turnsBlank(space, addr, s) {
+				return n + 1
+			}
+			return 0
 		}
 	}
 	return blanks
+}
+
+// mostVersions is at how many versions of code the builder looks to find out whether one is blank. Code that changes more
+// often is a site that is switched on and off.
+const mostVersions = 64
+
+// turnsBlank reports whether addr may be blank at an epoch before or behind span.
+func (bd *builder) turnsBlank(space uint32, addr uint64, span event.Span) bool {
+	for range mostVersions {
+		at := span.Until
+		if span.From > 0 {
+			at = span.From - 1
+		} else if span.Until == event.EveryEpoch.Until {
+			return false
+		}
+		n, s := bd.text.Fetch(bd.probe[:blanks], space, addr, at)
+		if n < blanks || blank(bd.probe[:blanks]) {
+			return true
+		}
+		span.From, span.Until = min(span.From, s.From), max(span.Until, s.Until)
+	}
+	return false
 }
 
 // unknown reports whether no code is known at addr as of epoch at.

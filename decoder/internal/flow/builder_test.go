@@ -100,3 +100,20 @@ func TestBuildCutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestBuildAlone would catch a block of which there are several versions, since code behind it changes that cannot tell
+// whether an instruction is cut off.
+func TestBuildAlone(t *testing.T) {
+	h := holed{&testText{addr: 0x1000, bytes: []byte("\x90\xe8\x10\x00\x00\x00\x0f\x1f\x44\x00\x00\xc3" + strings.Repeat("\x90", 8))}}
+	old, now := "\x0f\x1f\x44\x00\x00", "\xe9\xa4\x00\x00\x00"
+	for i := range 6 {
+		h.pokes = append(h.pokes, testPoke{addr: 0x1006, old: old, new: now, time: uint64(i), batch: i})
+		old, now = now, old
+	}
+	for at := range event.Epoch(7) {
+		c := testReader(h, NewCache())
+		if b := c.build(0, 0x1000, isa.Mode64, at, 0, maxInsns); b.N != 2 || b.Span.From > 0 || int(b.Span.Until) <= len(h.pokes) {
+			t.Errorf("epoch %d: %d instructions for %+v, want 2 for all epochs", at, b.N, b.Span)
+		}
+	}
+}
