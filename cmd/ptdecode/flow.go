@@ -346,6 +346,7 @@ func (o *flowFlags) write(ctx context.Context, s *decoder.Session, q decoder.Que
 		return deliver(ctx, s, q, sink)
 	})
 	if part != nil {
+		part.Incomplete = n != nil && n.Gaps > 0 || spoiled(s.Warnings())
 		err = part.Close(err)
 	}
 	return n, err

@@ -72,7 +72,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.BoolVar(&o.mangled, "no-demangle", false, "print names of C++ and Rust as the linker has them")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one per CPU)")
-	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
+	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, and may leave more unconfirmed")
 	f.BoolVar(&o.noLearn, "no-learn", false, "take the code as it is given, even if the trace contradicts it; what boot made of a vmlinux is still learned from the trace")
 	f.IntVar(&o.passes, "learn-passes", 0, "decode all of the recording up to `N` times to test what is learned of the code (0: 3)")
 	f.StringVar(&o.learned, "learned", "", "take what was learned of the code from `FILE`, as pokes --learned -o jsonl writes it")

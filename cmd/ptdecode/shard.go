@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,5 +26,8 @@ func newMergeCmd(a *app) *cobra.Command {
 		root := newRoot(&app{in: a.in, out: w, ui: a.ui, joined: j})
 		root.SetArgs(args)
 		return root.ExecuteContext(ctx)
+	}, func(parts []string) error {
+		a.ui.say("incomplete parts, as their shards said: %s", strings.Join(parts, " "))
+		return a.gapCode()
 	})
 }

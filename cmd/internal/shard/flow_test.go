@@ -340,7 +340,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("a shard that is run again writes %d bytes, before %d", len(after), len(before))
 	}
 	var joined bytes.Buffer
-	if err := merge([]string{dir}, "-", &joined, map[string]Joiner{"text": Concatenate}, nil); err != nil || joined.Len() != 700_000 {
+	if err := merge([]string{dir}, "-", &joined, map[string]Joiner{"text": Concatenate}, nil, nil); err != nil || joined.Len() != 700_000 {
 		t.Errorf("%d bytes joined: %v", joined.Len(), err)
 	}
 }

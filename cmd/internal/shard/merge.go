@@ -27,8 +27,8 @@ func Concatenate(bodies []io.Reader, w io.Writer) error {
 }
 
 // NewMerge returns the verb that joins parts. joiners are by Head.Kind. What holds flow is
-// joined by again.
-func NewMerge(joiners map[string]Joiner, again Rerun) *cobra.Command {
+// joined by again. incomplete makes the exit code where parts of lines, of these numbers, have gaps.
+func NewMerge(joiners map[string]Joiner, again Rerun, incomplete func(parts []string) error) *cobra.Command {
 	var out, rec string
 	c := &cobra.Command{
 		Use:   "merge PART...",
@@ -41,7 +41,8 @@ merge does the rest of that command: it writes the files that the command named.
 needs the recording for names, but decodes nothing.
 
 You may name the parts in any order. They must be all parts of one command, and each
-must be complete. If a part is missing or cut short, merge names it and writes nothing.`,
+must be complete. If a part is missing or cut short, merge names it and writes nothing. The
+exit code is 3 if there are gaps in what the parts hold.`,
 		Example: `  ptdecode flow perf.data --shard 1/2 --shard-dir parts
   ptdecode flow perf.data --shard 2/2 --shard-dir parts
   ptdecode merge parts > flow.txt
@@ -54,7 +55,7 @@ must be complete. If a part is missing or cut short, merge names it and writes n
 			}
 			return merge(args, out, c.OutOrStdout(), joiners, func(j *Joined, w io.Writer) error {
 				return again(c.Context(), j, j.arguments(rec, given(c.InheritedFlags())), w)
-			})
+			}, incomplete)
 		},
 	}
 	c.Flags().StringVar(&rec, "recording", "", "of export, calls and hot: the recording is at `REC` now")
@@ -63,7 +64,7 @@ must be complete. If a part is missing or cut short, merge names it and writes n
 }
 
 // merge joins the parts that args name.
-func merge(args []string, out string, stdout io.Writer, joiners map[string]Joiner, again func(*Joined, io.Writer) error) error {
+func merge(args []string, out string, stdout io.Writer, joiners map[string]Joiner, again func(*Joined, io.Writer) error, incomplete func([]string) error) error {
 	parts, err := openAll(args)
 	defer func() {
 		for _, p := range parts {
@@ -88,14 +89,26 @@ func merge(args []string, out string, stdout io.Writer, joiners map[string]Joine
 		return fmt.Errorf("%s: parts of kind %q cannot be joined by this version", parts[0].path, parts[0].Kind)
 	}
 	var bodies []io.Reader
+	var gapped []string
 	for _, p := range parts {
 		bodies = append(bodies, p.body)
+		if p.incomplete {
+			gapped = append(gapped, p.Spec.String())
+		}
 	}
+	if err := write(bodies, join, out, stdout); err != nil || len(gapped) == 0 {
+		return err
+	}
+	return incomplete(gapped)
+}
+
+// write joins bodies. What they make goes to a file, or to stdout.
+func write(bodies []io.Reader, join Joiner, out string, stdout io.Writer) error {
 	if out == "-" || out == "" {
 		return join(bodies, stdout)
 	}
 	var gaps error
-	err = WriteFile(out, func(w io.Writer) error {
+	err := WriteFile(out, func(w io.Writer) error {
 		err := join(bodies, w)
 		if x := (gapped)(nil); errors.As(err, &x) && x.Gapped() {
 			gaps, err = err, nil

@@ -16,10 +16,11 @@ import (
 
 // A part's file is a line that says what it is a part of, what the call wrote, and a line that
 // says how much that is, with its CRC-32. So a file that was cut short or changed is told from
-// a whole one.
+// a whole one. That there are gaps in it stands behind that.
 const (
 	firstLine = "# ptdecode part %s of %s %s\n" // number, kind, call
-	lastLine  = "# ptdecode end of part %s: %d bytes, CRC-32 %08x\n"
+	lastLine  = "# ptdecode end of part %s: %d bytes, CRC-32 %08x%s\n"
+	withGaps  = ", incomplete"
 )
 
 // Head says what a part is of. Parts are joined if they are equal in Kind and Call.
@@ -36,6 +37,9 @@ type Part struct {
 	sum  uint32   // CRC-32 of them, IEEE
 	file *os.File // nil: the caller's writer
 	name string
+
+	// Incomplete says that there are gaps in what the part holds, or that the recording is damaged.
+	Incomplete bool
 }
 
 // NewPart begins part number p. It goes to w, or with dir to a file in that directory,
@@ -68,7 +72,11 @@ func (x *Part) Write(b []byte) (int, error) {
 func (x *Part) Close(failed error) error {
 	err := failed
 	if err == nil {
-		_, err = fmt.Fprintf(x.w, "\n"+lastLine, x.spec, x.n, x.sum)
+		more := ""
+		if x.Incomplete {
+			more = withGaps
+		}
+		_, err = fmt.Fprintf(x.w, "\n"+lastLine, x.spec, x.n, x.sum, more)
 	}
 	if e := x.w.Flush(); err == nil {
 		err = e
@@ -86,6 +94,8 @@ type opened struct {
 	path string
 	body *io.SectionReader
 	file *os.File
+
+	incomplete bool // Part.Incomplete
 }
 
 // open reads what a part's file says of itself, and checks that it is whole.
@@ -134,6 +144,7 @@ func (o *opened) read() error {
 	last := t[strings.LastIndexByte(t, '\n')+1:]
 	size, ok := strings.CutPrefix(last, fmt.Sprintf("# ptdecode end of part %s: ", o.Spec))
 	size, sum, _ := strings.Cut(size, " bytes, CRC-32 ")
+	sum, o.incomplete = strings.CutSuffix(sum, withGaps)
 	n, err := strconv.ParseInt(size, 10, 64)
 	from := int64(len(line)) + 1
 	if whole := from + n + 1 + int64(len(last)) + 1; !ok || err != nil || whole != st.Size() {

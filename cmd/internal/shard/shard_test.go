@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 	}
 	joined := func(args ...string) string {
 		var b bytes.Buffer
-		if err := merge(args, "-", &b, map[string]Joiner{"text": Concatenate}, nil); err != nil {
+		if err := merge(args, "-", &b, map[string]Joiner{"text": Concatenate}, nil, nil); err != nil {
 			return err.Error()
 		}
 		return b.String()
