@@ -40,7 +40,7 @@ func (s *Session) Pokes() iter.Seq[PokeInfo] {
 			}
 			k := PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]}
 			if p.TID > 0 {
-				k.Comm = s.rec.Processes.Tasks.Comm(p.TID, p.Time)
+				k.Comm, _ = s.rec.Processes.Tasks.Comm(p.TID, p.Time)
 				k.PID, _ = s.rec.Processes.Tasks.PID(p.TID)
 			}
 			if !yield(k) {

@@ -157,7 +157,7 @@ func TestQueryFits(t *testing.T) {
 				t.Errorf("ranges of stream %d of 1: %v, want a CallError", i, err)
 			}
 		}
-		if _, _, ok := s.Running(i, 5); ok {
+		if _, _, _, ok := s.Running(i, 5); ok {
 			t.Errorf("a thread runs on stream %d of 1", i)
 		}
 	}

@@ -1,5 +1,7 @@
 package decoder
 
+import "math"
+
 // Ran reports whether a thread ran on a CPU that was recorded, or was traced
 // itself; any, whether it is known of any thread.
 func (s *Session) Ran(tid int32) (known, any bool) {
@@ -21,16 +23,18 @@ func (s *Session) NextRunning(stream int, after uint64, tid int32) (time uint64,
 	return s.rec.Processes.Tasks.Next(s.streams[stream].CPU, after, tid)
 }
 
-// Running returns the thread that a stream traced at a time, ns, and its name;
-// ok is false if it is not known, or there is no such stream.
-func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
+// Running returns the thread that a stream traced at a time, and its name. It also returns
+// until when the answer stays the same. Times are in ns. ok is false if the thread is not known, or
+// there is no such stream.
+func (s *Session) Running(stream int, time uint64) (tid int32, comm string, until uint64, ok bool) {
 	if stream < 0 || stream >= len(s.streams) {
-		return -1, "", false
+		return -1, "", math.MaxUint64, false
 	}
-	st := s.streams[stream]
+	k, st := s.rec.Processes.Tasks, s.streams[stream]
 	if st.CPU < 0 {
-		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), st.TID >= 0
+		comm, until = k.Comm(st.TID, time)
+		return st.TID, comm, until, st.TID >= 0
 	}
-	t, ok := s.rec.Processes.Tasks.On(st.CPU, time)
-	return t.TID, t.Comm, ok
+	t, until, ok := k.On(st.CPU, time)
+	return t.TID, t.Comm, until, ok
 }

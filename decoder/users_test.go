@@ -41,7 +41,7 @@ func TestProcesses(t *testing.T) {
 	if g := strings.Join(out, " "); g != want {
 		t.Errorf("got %s, want %s", g, want)
 	}
-	if k, _ := s.rec.Processes.Tasks.On(0, 700); k.Comm != "two" || k.PID != 11 {
+	if k, _, _ := s.rec.Processes.Tasks.On(0, 700); k.Comm != "two" || k.PID != 11 {
 		t.Errorf("CPU 0 at 700 ns: %+v, want two/11", k)
 	}
 }

@@ -87,7 +87,7 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 
 // runs finds the thread that runs, by the records alone.
 func (c *cpu) runs() {
-	tid, comm, ok := c.Session.Running(c.st.Index, c.stated)
+	tid, comm, _, ok := c.Session.Running(c.st.Index, c.stated)
 	if !ok {
 		tid, comm = -1, ""
 	}
@@ -170,7 +170,7 @@ func (c *cpu) switched() {
 	if n.first && host {
 		n.first = false
 		if came, before, ok := n.cameLate(c.Session, st, th.tid, c.part.calls); ok {
-			_, comm, _ := c.Session.Running(st, came-1)
+			_, comm, _, _ := c.Session.Running(st, came-1)
 			c.threadOf(before, comm).inherits(c)
 			c.turns(true)
 			return
@@ -189,7 +189,7 @@ func (c *cpu) switched() {
 		c.goesBy(c.stated, &thread{tid: -1, stream: st})
 		return
 	}
-	_, comm, _ := c.Session.Running(st, since)
+	_, comm, _, _ := c.Session.Running(st, since)
 	c.goesBy(since, c.threadOf(next, comm))
 }
 

@@ -46,7 +46,7 @@ func (n *tenure) cameLate(s *decoder.Session, stream int, tid int32, calls []*Ca
 		}
 	}
 	at := n.since - min(n.since, switchSlack)
-	ran, _, ok := s.Running(stream, at)
+	ran, _, _, ok := s.Running(stream, at)
 	for ok {
 		var next int32
 		if at, next, ok = s.NextRunning(stream, at, ran); !ok || at > n.since {

@@ -70,7 +70,7 @@ func TestCallsOfWindows(t *testing.T) {
 					part := toldOf(t, s, from, until)
 					compared += len(part)
 					for c, k := range part {
-						switch tid, _, _ := s.Running(c.stream, c.begin.Lo); {
+						switch tid, _, _, _ := s.Running(c.stream, c.begin.Lo); {
 						case whole[c] >= k:
 						case c.tid == tid && c.begin.Lo <= from: // the thread that comes next is named a moment before it takes its stack
 							early++
@@ -101,7 +101,7 @@ func byRecords(t *testing.T, s *decoder.Session, all map[told]int) (judged int) 
 	const spare = 10_000 // ns
 	for c := range all {
 		lo, hi := c.begin.Lo-spare, c.begin.Hi+spare
-		tid, _, ok := s.Running(c.stream, lo)
+		tid, _, _, ok := s.Running(c.stream, lo)
 		if next, _, more := s.NextRunning(c.stream, lo, tid); !ok || more && next <= hi {
 			continue
 		}

@@ -290,7 +290,7 @@ func (c *Crossings) threadAt(stream, poke int, t event.Time) *passage {
 	if !slices.Contains(c.Named, poke) {
 		return nil
 	}
-	tid, comm, ok := c.Session.Running(stream, t.Likely())
+	tid, comm, _, ok := c.Session.Running(stream, t.Likely())
 	if !ok {
 		tid, comm = -1, ""
 	}
@@ -302,7 +302,7 @@ func (c *Crossings) threadAt(stream, poke int, t event.Time) *passage {
 		c.threads[[2]int{stream, poke}] = list
 	}
 	p := &list[at]
-	if first, _, known := c.Session.Running(stream, t.Lo); ok && known && t.Lo != t.Hi {
+	if first, _, _, known := c.Session.Running(stream, t.Lo); ok && known && t.Lo != t.Hi {
 		if later, _, switched := c.Session.NextRunning(stream, t.Lo, first); first != tid || switched && later <= t.Hi {
 			p.Unsure++
 		}

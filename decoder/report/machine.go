@@ -27,7 +27,7 @@ func own(s *decoder.Session, q decoder.Query) decoder.Query {
 // guestHint is GapHint for a stay in a virtual machine of which nothing is given.
 func guestHint(s *decoder.Session, g *event.Gap) string {
 	pid, ran := "PID", "the process that runs it"
-	if tid, comm, ok := s.Running(g.Stream, g.Time.Lo); ok && tid > 0 {
+	if tid, comm, _, ok := s.Running(g.Stream, g.Time.Lo); ok && tid > 0 {
 		ran = fmt.Sprintf("the process of thread %d", tid)
 		if comm != "" {
 			ran += fmt.Sprintf(" (%s)", comm)

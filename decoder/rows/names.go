@@ -40,12 +40,11 @@ type placeKey struct {
 	time  uint64 // ns
 }
 
-// threadAt is who ran on a stream's CPU at a time.
+// threadAt is who ran on a stream's CPU, from a time on and until another one, ns.
 type threadAt struct {
-	time  uint64
-	known bool // tid and comm are the answer for time
-	tid   int32
-	comm  string
+	time, until uint64
+	tid         int32
+	comm        string
 }
 
 // NewNames returns what names rows of a recording that has so many streams.
@@ -124,9 +123,10 @@ func slotOf(addr uint64) uint64 { return addr * 0x9e3779b97f4a7c15 >> (64 - slot
 func (n *Names) Thread(r *Row) (tid int32, comm string) {
 	t := r.Time.Likely()
 	c := &n.threads[r.Stream.Index]
-	if !c.known || c.time != t {
-		*c = threadAt{time: t, known: true, tid: -1}
-		if tid, comm, ok := n.rec.Running(r.Stream.Index, t); ok {
+	if t < c.time || t >= c.until {
+		*c = threadAt{time: t, tid: -1}
+		tid, comm, until, ok := n.rec.Running(r.Stream.Index, t)
+		if c.until = until; ok {
 			c.tid, c.comm = tid, comm
 		}
 	}

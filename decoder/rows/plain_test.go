@@ -69,13 +69,13 @@ func (k *kernelFlow) place() uint64 {
 }
 
 // Running changes the thread each 100 ns.
-func (k *kernelFlow) Running(stream int, time uint64) (int32, string, bool) {
-	return int32(time/100)*2 + int32(stream) + 1, "some", true
+func (k *kernelFlow) Running(stream int, time uint64) (int32, string, uint64, bool) {
+	return int32(time/100)*2 + int32(stream) + 1, "some", time/100*100 + 100, true
 }
 
 func (k *kernelFlow) NextRunning(stream int, after uint64, tid int32) (uint64, int32, bool) {
 	t := after/100*100 + 100
-	next, _, _ := k.Running(stream, t)
+	next, _, _, _ := k.Running(stream, t)
 	return t, next, true
 }
 

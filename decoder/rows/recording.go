@@ -23,8 +23,9 @@ type Recording interface {
 	UserEpochs(space uint32, addr uint64) event.Span
 	// Kernel reports whether addr is the kernel's, whatever the address space.
 	Kernel(addr uint64) bool
-	// Running returns the thread that a stream traced at a time, ns.
-	Running(stream int, time uint64) (tid int32, comm string, ok bool)
+	// Running returns the thread that a stream traced at a time, ns, and until when
+	// the answer stays the same.
+	Running(stream int, time uint64) (tid int32, comm string, until uint64, ok bool)
 	// NextRunning returns the first thread other than tid that records say ran on a
 	// stream's CPU after a time, ns, and from when on.
 	NextRunning(stream int, after uint64, tid int32) (time uint64, next int32, ok bool)

@@ -21,7 +21,7 @@ import (
 type nobody struct{}
 
 func (nobody) Symbol(uint32, uint64, uint64) (string, uint64, string, bool) { return "", 0, "", false }
-func (nobody) Running(int, uint64) (int32, string, bool)                    { return 0, "", false }
+func (nobody) Running(int, uint64) (int32, string, uint64, bool)            { return 0, "", 0, false }
 func (nobody) Lines(uint32, uint64, uint64) []symbols.Frame                 { return nil }
 func (nobody) UserEpochs(uint32, uint64) event.Span                         { return event.EveryEpoch }
 func (nobody) NextRunning(int, uint64, int32) (uint64, int32, bool)         { return 0, -1, false }

@@ -157,7 +157,7 @@ func (k *stacked) group(c *calls.Call, now uint64) int32 {
 	g := counts.Group{Stream: i, TID: -1}
 	if c != nil {
 		g.TID, g.Comm = c.TID, c.Comm
-	} else if tid, comm, ok := k.job.session.Running(i, now); ok {
+	} else if tid, comm, _, ok := k.job.session.Running(i, now); ok {
 		g.TID, g.Comm = tid, comm
 	}
 	if n := k.last[i]; n >= 0 && k.groups[n] == g {

@@ -186,7 +186,7 @@ func (k *sink) takesThread(stream int, time uint64) bool {
 	if f.tids == nil && f.comms == nil {
 		return true
 	}
-	tid, comm, ok := f.s.Running(stream, time)
+	tid, comm, _, ok := f.s.Running(stream, time)
 	return ok && (f.tids == nil || f.tids.has(int64(tid))) && (f.comms == nil || f.comms.fit(comm))
 }
 

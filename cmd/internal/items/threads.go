@@ -53,7 +53,7 @@ func RanBy(s *decoder.Session, stream int, tid int32) func(*Item) bool {
 			return false
 		}
 		if t := it.Time.Likely(); t != at {
-			ran, _, ok := s.Running(stream, t)
+			ran, _, _, ok := s.Running(stream, t)
 			at, is = t, ok && ran == tid
 		}
 		return is

@@ -275,7 +275,7 @@ func (k *Sink) moment(stream int, s *decoder.Stamp, in bool) {
 	if c.running && now < c.until {
 		return
 	}
-	tid, comm, ok := k.s.Running(stream, now)
+	tid, comm, _, ok := k.s.Running(stream, now)
 	if !ok {
 		tid, comm = -1, ""
 	}

@@ -102,7 +102,7 @@ func (p *Parts) process(st *stream.Stream, e *event.Event) (pid int32, sure bool
 	if st.CPU < 0 {
 		return p.tasks.PID(st.TID)
 	}
-	t, ok := p.tasks.On(st.CPU, e.Time.Lo)
+	t, _, ok := p.tasks.On(st.CPU, e.Time.Lo)
 	return t.PID, ok && t.PID > 0 && p.tasks.Alone(st.CPU, e.Time)
 }
 

@@ -199,15 +199,25 @@ func TestTasksTwin(t *testing.T) {
 			}
 			return name
 		}
-		for lo := range uint64(64) {
+		on := func(time uint64) Task {
 			at := Task{PID: -1, TID: -1}
 			for _, in := range ins {
-				if in.time <= lo {
-					at = Task{in.pid, in.tid, name(in.tid, lo)}
+				if in.time <= time {
+					at = Task{in.pid, in.tid, name(in.tid, time)}
 				}
 			}
-			if got, ok := k.On(0, lo); got != at || ok != (at.PID >= 0) {
-				t.Fatalf("seed %d: on CPU 0 at %d ns %+v, want %+v", seed, lo, got, at)
+			return at
+		}
+		for lo := range uint64(64) {
+			at := on(lo)
+			got, until, ok := k.On(0, lo)
+			if got != at || ok != (at.PID >= 0) || until <= lo {
+				t.Fatalf("seed %d: on CPU 0 at %d ns %+v until %d, want %+v", seed, lo, got, until, at)
+			}
+			for same := lo; same < min(until, 64); same++ {
+				if then := on(same); then != at {
+					t.Fatalf("seed %d: on CPU 0 from %d to %d ns %+v, but at %d %+v", seed, lo, until, at, same, then)
+				}
 			}
 			for tid := range int32(5) {
 				want := switchIn{tid: -1}

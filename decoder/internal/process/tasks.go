@@ -129,15 +129,26 @@ func lastStarted[T any, P interface {
 	return sort.Search(len(list), func(i int) bool { return P(&list[i]).start() > time }) - 1
 }
 
-// thread returns the numbers of the thread that ran on cpu at time; ok is false if
+// thread returns the numbers of the thread that ran on cpu at time, and when the next one started. ok is false if
 // it is not known, and the numbers are -1.
-func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, ok bool) {
+func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, until uint64, ok bool) {
 	in := k.cpus[cpu]
 	i := lastStarted(in, time)
-	if i < 0 {
-		return -1, -1, false
+	if until = nextStart(in, i); i < 0 {
+		return -1, -1, until, false
 	}
-	return in[i].pid, in[i].tid, true
+	return in[i].pid, in[i].tid, until, true
+}
+
+// nextStart returns when the one of list behind i started, ns; the end of time if there is none.
+func nextStart[T any, P interface {
+	*T
+	start() uint64
+}](list []T, i int) uint64 {
+	if i+1 < len(list) {
+		return P(&list[i+1]).start()
+	}
+	return math.MaxUint64
 }
 
 // Belongs records that tid is a thread of the process pid.
@@ -161,13 +172,14 @@ func (k *Tasks) Next(cpu int32, after uint64, tid int32) (time uint64, next int3
 	return 0, -1, false
 }
 
-// On returns the thread that ran on cpu at time, with its name; ok is false if it
-// is not known.
-func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
-	if t.PID, t.TID, ok = k.thread(cpu, time); ok {
-		t.Comm = k.Comm(t.TID, time)
+// On returns the thread that ran on cpu at time, with its name, and until when the answer stays the same, ns. ok is
+// false if the thread is not known.
+func (k *Tasks) On(cpu int32, time uint64) (t Task, until uint64, ok bool) {
+	if t.PID, t.TID, until, ok = k.thread(cpu, time); ok {
+		comm, renamed := k.Comm(t.TID, time)
+		t.Comm, until = comm, min(until, renamed)
 	}
-	return t, ok
+	return t, until, ok
 }
 
 // PID returns the process of a thread; ok is false if it is not known.
@@ -176,15 +188,17 @@ func (k *Tasks) PID(tid int32) (pid int32, ok bool) {
 	return pid, ok
 }
 
-// Comm returns what tid was called at time, or what it was first called.
-func (k *Tasks) Comm(tid int32, time uint64) string {
-	if tid == 0 {
-		return "swapper"
+// Comm returns what tid was called at time, or what it was first called, and until when, ns.
+func (k *Tasks) Comm(tid int32, time uint64) (comm string, until uint64) {
+	c := k.comms[tid]
+	switch i := lastStarted(c, time); {
+	case tid == 0:
+		return "swapper", math.MaxUint64
+	case len(c) == 0:
+		return "", math.MaxUint64
+	default:
+		return c[max(i, 0)].comm, nextStart(c, max(i, 0))
 	}
-	if c := k.comms[tid]; len(c) > 0 {
-		return c[max(lastStarted(c, time), 0)].comm
-	}
-	return ""
 }
 
 // Latest returns the newest name of tid recorded so far.

@@ -45,7 +45,7 @@ func (p *Processes) Shared(tr Traced, t event.Time) bool {
 	pid := int32(-1)
 	if tr.CPU < 0 {
 		pid = p.Tasks.pids[tr.TID]
-	} else if first, _, ok := p.Tasks.thread(tr.CPU, t.Lo); !p.Tasks.Alone(tr.CPU, t) {
+	} else if first, _, _, ok := p.Tasks.thread(tr.CPU, t.Lo); !p.Tasks.Alone(tr.CPU, t) {
 		return true
 	} else if ok {
 		pid = first
@@ -74,7 +74,7 @@ func (p *Processes) byTime(tr Traced, seen map[uint64]int32) func(t event.Time, 
 			pid := p.Tasks.pids[tr.TID]
 			return p.Spaces.At(pid, t.Lo), p.Spaces.At(pid, t.Lo) == p.Spaces.At(pid, t.Hi)
 		}
-		first, _, ok := p.Tasks.thread(tr.CPU, t.Lo)
+		first, _, _, ok := p.Tasks.thread(tr.CPU, t.Lo)
 		if !ok || first < 0 {
 			return 0, true
 		}

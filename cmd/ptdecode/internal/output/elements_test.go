@@ -64,8 +64,8 @@ func plainNote(e event.Event) decoder.Note {
 // nobody is a Recording that knows nothing.
 type nobody struct{ rows.Recording }
 
-func (nobody) Symbols() *symbols.Table                   { return nil }
-func (nobody) Running(int, uint64) (int32, string, bool) { return 0, "", false }
+func (nobody) Symbols() *symbols.Table                           { return nil }
+func (nobody) Running(int, uint64) (int32, string, uint64, bool) { return 0, "", 0, false }
 
 // TestElements would catch an element that is missing, has another name, or says
 // something else. It would also catch a run that ends in the wrong place.
