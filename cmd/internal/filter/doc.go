@@ -34,6 +34,7 @@ type Filter struct {
 	syms    *symbolTest
 	dsos    patterns
 	addrs   spans
+	starts  spans                    // in which the functions begin that have code at addrs
 	settled map[decoder.Verdict]bool // nil: all verdicts
 	flags   patterns
 	pokes   *pokeTest

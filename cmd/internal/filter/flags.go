@@ -99,6 +99,7 @@ func (f *Flags) Resolve(s *decoder.Session) (*Filter, error) {
 	if x.addrs, err = addresses(f.Addrs); err != nil {
 		return nil, err
 	}
+	x.starts = x.addrs.starts(s)
 	if x.pokes, err = pokesOf(s, f.Pokes); err != nil {
 		return nil, err
 	}

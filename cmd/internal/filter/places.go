@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,17 @@ func addresses(list []string) (l spans, err error) {
 		l = append(l, struct{ first, last uint64 }{first, last})
 	}
 	return l, nil
+}
+
+// starts returns where the functions of the kernel begin that have code at l.
+func (l spans) starts(s *decoder.Session) spans {
+	out := slices.Clone(l)
+	for i := range out {
+		if _, off, _, ok := s.Symbol(0, l[i].first, math.MaxUint64); ok && s.Kernel(l[i].first) {
+			out[i].first -= off
+		}
+	}
+	return out
 }
 
 // parseAddr reads an address, hexadecimal, with or without 0x.

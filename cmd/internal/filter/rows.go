@@ -64,8 +64,12 @@ func (f *Filter) within(n *rows.Names, r *rows.Row, addr uint64) bool {
 
 // inFile reports whether addr, an address of r, is in one of the files asked for.
 func (f *Filter) inFile(n *rows.Names, r *rows.Row, addr uint64) bool {
-	p := n.At(r, addr)
-	return p.DSO != "" && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, p.DSO) })
+	return f.wantsFile(n.At(r, addr).DSO)
+}
+
+// wantsFile reports whether a file is one of those asked for.
+func (f *Filter) wantsFile(file string) bool {
+	return file != "" && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, file) })
 }
 
 // Change reports whether a change to n bytes at addr, of the kernel, passes by its time (ns),
@@ -80,11 +84,11 @@ func (f *Filter) Change(addr, n, time uint64, sym string) bool {
 }
 
 // Call reports whether a call passes by the thread that makes it, and by the function at addr
-// that it is of, called sym.
-func (f *Filter) Call(tid int32, comm string, addr uint64, sym string) bool {
+// that it is of, called sym, of a file.
+func (f *Filter) Call(tid int32, comm string, addr uint64, sym, file string) bool {
 	switch {
 	case f.tids != nil && !f.tids.has(int64(tid)), f.comms != nil && !(tid >= 0 && f.comms.fit(comm)),
-		f.addrs != nil && !f.addrs.touches(addr, 1):
+		f.dsos != nil && !f.wantsFile(file), f.addrs != nil && !f.starts.touches(addr, 1):
 		return false
 	}
 	return f.syms == nil || f.syms.holds(f.s.Kernel(addr), addr, func() string { return sym })
@@ -200,7 +204,7 @@ func (k *sink) takesPlace(stream int, space uint32, addr, n, time uint64) bool {
 		return true
 	}
 	sym, _, file, ok := f.s.Symbol(space, addr, time)
-	if f.dsos != nil && !(ok && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, file) })) {
+	if f.dsos != nil && !(ok && f.wantsFile(file)) {
 		return false
 	}
 	return f.syms == nil || f.syms.holds(f.s.Kernel(addr), addr, func() string { return sym })
