@@ -319,7 +319,7 @@ func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
 // without --shard.
 func (o *flowFlags) part(c *cobra.Command, s *decoder.Session, q *decoder.Query, p *output.Options, w io.Writer) (*shard.Part, error) {
 	kind := p.Format.Name
-	part, err := o.shards.Begin(c, s, q, kind, w, "reverse", "last", "runs")
+	part, err := o.shards.Begin(c, s, q, kind, w, "reverse", "first", "last", "runs")
 	if part == nil {
 		return nil, err
 	}

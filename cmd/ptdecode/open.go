@@ -139,6 +139,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
 	}
+	o.jobs = min(o.jobs, maxJobs)
 	err := o.values(&c)
 	return c, err
 }
@@ -232,6 +233,9 @@ func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
+
+// maxJobs is more than is of use; each takes memory and time.
+const maxJobs = 1 << 10
 
 // isNumber reports whether s is decimal digits and nothing else.
 func isNumber(s string) bool {

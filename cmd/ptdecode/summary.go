@@ -20,6 +20,9 @@ instructions by verdict, breakpoint exceptions, and the functions that executed 
 most instructions. It counts gaps by reason, with what they cost and what to do, and
 changes to the code by kind and by task. ptdecode help words explains verdict and gap.
 
+--sym and --dso choose blocks of instructions by the first of them, --addr those that
+lie there, or partly. Such a block counts whole.
+
 The exit code is 3 where there are gaps.`,
 		Example: `  ptdecode summary perf.data
   ptdecode summary perf.data --cpu 1 --time 10%-20%

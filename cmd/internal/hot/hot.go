@@ -40,6 +40,9 @@ file is on this machine.
 --sort time prints the time, too. The time between two timestamps of the trace is divided
 among the instructions between them. The closer the timestamps, the better it is.
 
+--sym and --dso choose blocks by their first instruction, --addr those that lie there, or
+partly. Such a block counts whole.
+
 The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
 		Example: `  ptdecode hot perf.data
   ptdecode hot perf.data --by edge --sym schedule

@@ -38,7 +38,7 @@ func (f *Flags) Begin(c *cobra.Command, s *decoder.Session, q *decoder.Query, ki
 		return nil, nil
 	}
 	for _, n := range never {
-		if c.Flags().Changed(n) {
+		if x := c.Flags().Lookup(n); x.Value.String() != x.DefValue { // a variable may have set it
 			return nil, &decoder.CallError{What: fmt.Sprintf("--shard %s: --%s does not go with it", f.shard, n)}
 		}
 	}
