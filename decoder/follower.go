@@ -146,12 +146,12 @@ func (f *follower) walk(out flow.Sink) error {
 	return f.walker.Run(f.begin(), out)
 }
 
-// watched walks segment i of j, gives what its walker gives to out, and notes what code it reads.
+// watched walks segment i of j, gives what its walker gives to out, and notes what code it reads besides that.
 func (f *follower) watched(j *job, i int, out flow.Sink) error {
 	f.place(j, i)
 	defer f.fetch(j)()
 	f.watch.Clear()
-	return f.walk(f.watch.Sink(out))
+	return f.walk(out)
 }
 
 // segment decodes segment i of j and gives its flow to out, with the gaps before

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
@@ -55,7 +54,7 @@ func (o *outlet) marks(b *flow.Batch) error {
 		}
 	}
 	if len(c.learned) > 0 {
-		boot.MarkLearned(c.learned, b)
+		trials.MarkLearned(c.learned, b)
 	}
 	return nil
 }

@@ -23,12 +23,12 @@ func (r *run) asksOf(o *outlet, f *follower) func(i int, out flow.Sink) error {
 		}
 		a := r.asks.Answer(p)
 		if a == nil {
-			k := &trials.Kept{Asking: r.asks, Err: r.ctx.Err}
+			k := &trials.Kept{Asking: r.asks, Watch: f.watch, Err: r.ctx.Err}
 			from := len(o.part.visits)
 			if err := f.watched(o.job, i, k); err != nil {
 				return err
 			}
-			a = k.Keep(p, &f.watch.Reads, o.part.visits[from:])
+			a = k.Keep(p, f.watch.Read(), o.part.visits[from:])
 		} else {
 			o.part.visits = append(o.part.visits, a.Visits...)
 		}

@@ -97,18 +97,18 @@ func (k *untold) detours(base *ranAs, over *Patches, depends func(*site) bool, o
 	next := 0
 	both := base.d.abreasts.take(over, k)
 	defer base.d.abreasts.giveBack(both)
-	for _, y := range base.met {
+	for n, y := range base.met {
 		i := y.at
 		if !depends(y.site) {
 			continue
 		}
 		to(i, nil)
-		if i < next || !over.differs(base.span(i)) {
+		if i < next || !over.differs(base.metAt(n)) {
 			continue // it is part of what the site before leads to, or the same
 		}
-		x := both.known(base, i)
+		x := both.known(base, n)
 		if x == nil {
-			if x = both.detour(base, i, of(y.site), depends); x == nil {
+			if x = both.detour(base, n, of(y.site), depends); x == nil {
 				return false
 			}
 		}

@@ -43,17 +43,16 @@ type start struct {
 // mostDetours is how many ways on from one place are kept, of one version.
 const mostDetours = 64
 
-// startAt returns where the way on from instruction i begins, and its piece.
-func (k *ranAs) startAt(i int) (start, int) {
-	p := k.piece(i)
-	return start{k.list[p].b, i - int(k.list[p].at)}, p
+// startOf returns where the way on from instruction n of those begins that have a byte of a site.
+func (k *ranAs) startOf(n int) start {
+	p := &k.list[k.metIn[n]]
+	return start{p.b, k.met[n].at - int(p.at)}
 }
 
-// known returns the detour of the way on from instruction i; nil if it is not known.
-func (k *abreast) known(base *ranAs, i int) *detour {
-	s, p := base.startAt(i)
-	for _, x := range k.detours[s] {
-		if x.is(base.list[p:]) {
+// known returns the detour of the way on from instruction n of those that have a byte of a site; nil if it is not known.
+func (k *abreast) known(base *ranAs, n int) *detour {
+	for _, x := range k.detours[base.startOf(n)] {
+		if x.is(base.list[base.metIn[n]:]) {
 			return x
 		}
 	}
@@ -74,14 +73,14 @@ func (x *detour) is(list []piece) bool {
 	return true
 }
 
-// detour returns what the other version makes of the way on from instruction i, at a site of which it is an
-// aside, or not; nil if nothing tells.
-func (k *abreast) detour(base *ranAs, i int, of *aside, depends func(*site) bool) *detour {
-	x, other := &detour{}, []ran(nil)
+// detour returns what the other version makes of the way on from instruction n of those that have a byte of a site. It is an
+// aside of that, or not. nil: nothing tells.
+func (k *abreast) detour(base *ranAs, n int, of *aside, depends func(*site) bool) *detour {
+	x, other, i := &detour{}, []ran(nil), base.met[n].at
 	read := 0 // instructions of the way on which it depends
 	list := base.window(i, len(of.has)+1)
 	late := len(of.has)
-	if s, _ := base.startAt(i); s.at == 0 && of.late > 0 { // else what lies before the site is of its block
+	if base.startOf(n).at == 0 && of.late > 0 { // else what lies before the site is of its block
 		late = min(late, of.late)
 	}
 	if of.ok && runsAs(list, of.has, late) {
@@ -99,7 +98,7 @@ func (k *abreast) detour(base *ranAs, i int, of *aside, depends func(*site) bool
 	compare(list[:x.n], other, &doubt, func(at *site) { x.more = append(x.more, at) })
 	x.doubt = doubt.list
 	x.other, x.whole = k.singles(list[:x.n], other)
-	k.remember(base, i, read, x)
+	k.remember(base, n, read, x)
 	return x
 }
 
@@ -122,9 +121,10 @@ func (k *abreast) singles(way, other []ran) (list []single, ok bool) {
 	return list, true
 }
 
-// remember keeps x as what becomes of the way on from instruction i, of which it depends on so many instructions.
-func (k *abreast) remember(base *ranAs, i, read int, x *detour) {
-	s, p := base.startAt(i)
+// remember keeps x as what becomes of the way on from instruction n of those that have a byte of a site. It depends on so many
+// instructions of that.
+func (k *abreast) remember(base *ranAs, n, read int, x *detour) {
+	i, s, p := base.met[n].at, base.startOf(n), int(base.metIn[n])
 	if i+read > base.n || len(k.detours[s]) == mostDetours {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -34,14 +35,16 @@ func (s *site) dependsOn(x variant) bool {
 type doubts struct {
 	sites  []site        // by address
 	bytes  []image.Range // of all sites, and of the code behind them up to where their versions meet, by address
-	parts  parts
+	parts  flow.Pieces
 	rooms  sync.Pool // of *[]flow.Range: where a doubter cuts ranges
 	kept   keptPatches
 	asides asides
 
 	abreasts abreasts
-	lists    *Lists // nil: there are no sites
-	sparse   bool   // who tells what is in doubt mostly needs the flow near sites
+	lists    *Lists       // nil: there are no sites
+	sparse   bool         // who tells what is in doubt mostly needs the flow near sites
+	asked    atomic.Int32 // segments of which it was told
+	whole    atomic.Int32 // of these, those of which that took the whole flow
 }
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a
@@ -272,10 +275,10 @@ func (k *doubter) Flow(x *flow.Batch) error {
 		case !doubtful:
 			out = append(out, r)
 		default:
-			for _, p := range k.d.parts.of(&r, k.is) {
+			for _, p := range k.d.parts.Of(&r, k.is) {
 				y := r
-				y.Block, y.N = p.b, p.b.N
-				if p.doubtful {
+				y.Block, y.N = p.Block, p.Block.N
+				if p.Is {
 					y.Verdict = flow.Ambiguous
 				}
 				out = append(out, y)
@@ -290,59 +293,6 @@ func (k *doubter) Flow(x *flow.Batch) error {
 		k.d.rooms.Put(room)
 	}
 	return k.to.Flow(x)
-}
-
-// parts keeps parts of blocks, some of which are doubtful. Many workers use it.
-type parts struct {
-	mu   sync.Mutex
-	kept map[partsKey][]doubtPart
-}
-
-type partsKey struct {
-	b  *flow.Block
-	is uint64 // which of its first instructions are doubtful, below a bit that marks their number
-}
-
-// doubtPart is instructions of a block that are all doubtful, or none.
-type doubtPart struct {
-	b        *flow.Block
-	doubtful bool
-}
-
-// of returns the parts of r, of which is says what is doubtful.
-func (p *parts) of(r *flow.Range, is []bool) []doubtPart {
-	if len(is) > 63 {
-		return cut(r.Block, is)
-	}
-	k := partsKey{r.Block, 1}
-	for _, x := range is {
-		if k.is <<= 1; x {
-			k.is |= 1
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list, ok := p.kept[k]
-	if !ok {
-		list = cut(r.Block, is)
-		if p.kept == nil {
-			p.kept = map[partsKey][]doubtPart{}
-		}
-		p.kept[k] = list
-	}
-	return list
-}
-
-// cut cuts the first instructions of b where is changes.
-func cut(b *flow.Block, is []bool) (list []doubtPart) {
-	from := 0
-	for i := range is {
-		if i > 0 && is[i] != is[i-1] {
-			list = append(list, doubtPart{b.Part(from, i-from), is[i-1]})
-			from = i
-		}
-	}
-	return append(list, doubtPart{b.Part(from, len(is)-from), is[from]})
 }
 
 // exclusion says that a boot which has a choice at a value has none of some features.

@@ -17,6 +17,7 @@ type ranAs struct {
 	list   []piece
 	n      int                     // instructions
 	met    []meet                  // which of them have a byte of a site, in order
+	metIn  []int32                 // of each of these: its piece
 	notes  []int                   // before which of them something is noted, in order
 	bad    bool                    // trace and code contradict each other
 	strict bool                    // that ends it
@@ -62,7 +63,7 @@ type ran struct {
 // look is the piece of a ranAs that was looked at last.
 type look struct {
 	is, from, end int      // its index, and its instructions
-	ips           []uint64 // their addresses
+	ips           []uint64 // their addresses; none: nobody asked yet
 }
 
 // mostBlocks bounds the blocks that a ranAs keeps the sites of.
@@ -104,7 +105,7 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 	if err := k.refuted(x.Notes); err != nil {
 		return err
 	}
-	k.list = slices.Grow(k.list, len(x.Ranges))
+	k.makeRoom(len(x.Ranges))
 	notes := x.Notes
 	for i := range x.Ranges {
 		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
@@ -119,20 +120,37 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 	return k.counts(0)
 }
 
+// leastPieces is for how many pieces memory is taken at first.
+const leastPieces = 1 << 13
+
+// makeRoom takes memory for so many pieces more, and then mostly for as many as there are: what grows by less leaves more behind.
+func (k *ranAs) makeRoom(pieces int) {
+	if n := len(k.list); cap(k.list)-n < pieces {
+		more := make([]piece, n, max(n+pieces, min(max(leastPieces, 2*n), mostPieces)))
+		copy(more, k.list)
+		k.list = more
+	}
+}
+
 // runs appends the first n instructions of b, which lead to the event at off.
 func (k *ranAs) runs(b *flow.Block, n uint16, off int64) {
 	if at := k.sitesOf(b); at != nil {
-		for i, x := range at[:n] {
-			if x != nil {
-				k.met = append(k.met, meet{k.n + i, x})
-			}
-		}
+		k.runsBy(at, n)
 	} else if k.far() {
 		k.n, k.gaps = k.n+int(n), true
 		return
 	}
 	k.list = append(k.list, piece{b, off, int32(k.n), n})
 	k.n += int(n)
+}
+
+// runsBy notes which of the next n instructions have a byte of a site.
+func (k *ranAs) runsBy(at []*site, n uint16) {
+	for i, x := range at[:n] {
+		if x != nil {
+			k.met, k.metIn = append(k.met, meet{k.n + i, x}), append(k.metIn, int32(len(k.list)))
+		}
+	}
 }
 
 // piece returns which piece instruction i is of.
@@ -145,26 +163,38 @@ func (k *ranAs) piece(i int) int {
 		p = sort.Search(len(k.list), func(p int) bool { return k.list[p].end() > i })
 	}
 	x := &k.list[p]
-	ips, a := k.look.ips[:0], x.b.Addr
-	for _, n := range x.b.Lens[:x.n] {
-		ips = append(ips, a)
-		a += uint64(n)
-	}
-	k.look = look{p, int(x.at), x.end(), ips}
+	k.look = look{p, int(x.at), x.end(), k.look.ips[:0]}
 	return p
+}
+
+// lies returns the address of instruction i, which is of the piece that was looked at last.
+func (k *ranAs) lies(i int) uint64 {
+	l := &k.look
+	if len(l.ips) == 0 {
+		x := &k.list[l.is]
+		a := x.b.Addr
+		for _, n := range x.b.Lens[:x.n] {
+			l.ips = append(l.ips, a)
+			a += uint64(n)
+		}
+	}
+	return l.ips[i-l.from]
 }
 
 // ranAt returns the address of instruction i, and the event that it leads to.
 func (k *ranAs) ranAt(i int) (ip uint64, off int64) {
 	p := k.piece(i)
-	return k.look.ips[i-k.look.from], k.list[p].off
+	return k.lies(i), k.list[p].off
 }
 
-// span returns where instruction i begins and ends.
-func (k *ranAs) span(i int) (addr, end uint64) {
-	x := &k.list[k.piece(i)]
-	addr = k.look.ips[i-k.look.from]
-	return addr, addr + uint64(x.b.Lens[i-k.look.from])
+// metAt returns where instruction n of those that have a byte of a site begins and ends.
+func (k *ranAs) metAt(n int) (addr, end uint64) {
+	s := k.startOf(n)
+	addr = s.b.Addr
+	for _, size := range s.b.Lens[:s.at] {
+		addr += uint64(size)
+	}
+	return addr, addr + uint64(s.b.Lens[s.at])
 }
 
 // window returns up to most instructions from i on, until it is asked again.
@@ -174,7 +204,7 @@ func (k *ranAs) window(i, most int) []ran {
 		x := &k.list[k.piece(i)]
 		sites := k.sitesOf(x.b)
 		for ; i < min(end, x.end()); i++ {
-			y := ran{off: x.off, ip: k.look.ips[i-int(x.at)]}
+			y := ran{off: x.off, ip: k.lies(i)}
 			if sites != nil {
 				y.site = sites[i-int(x.at)]
 			}
@@ -201,7 +231,7 @@ func (k *ranAs) noted(from, end int) bool {
 
 // empty has k keep no instruction.
 func (k *ranAs) empty() {
-	k.list, k.met, k.notes, k.n, k.bad = k.list[:0], k.met[:0], k.notes[:0], 0, false
+	k.list, k.met, k.metIn, k.notes, k.n, k.bad = k.list[:0], k.met[:0], k.metIn[:0], k.notes[:0], 0, false
 	k.kept, k.gaps = false, false
 	k.look = look{is: -1, ips: k.look.ips[:0]}
 }
@@ -265,13 +295,20 @@ func (k *ranAs) find(j int, ip uint64, off int64) (at int, same bool) {
 			break
 		}
 	}
-	for n := 0; j+n < k.n && n <= maxAhead; n++ {
-		other, at := k.ranAt(j + n)
-		if at != off {
+	for at := j; at < k.n && at-j <= maxAhead; at = k.list[k.look.is].end() {
+		x := &k.list[k.piece(at)]
+		if x.off != off {
 			break
 		}
-		if other == ip {
-			return j + n, true
+		if ip-x.b.Addr >= x.b.End-x.b.Addr {
+			continue
+		}
+		a := x.b.Addr
+		for i := int(x.at); i < x.end() && a <= ip; i++ {
+			if a == ip && i >= at && i-j <= maxAhead {
+				return i, true
+			}
+			a += uint64(x.b.Lens[i-int(x.at)])
 		}
 	}
 	return j, false

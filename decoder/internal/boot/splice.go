@@ -156,6 +156,7 @@ func (x *swap) splice(to, from *ranAs) bool {
 		return false
 	}
 	to.empty()
+	to.makeRoom(len(from.list))
 	at, whole := 0, true
 	all := func(*site) bool { return true }
 	known := x.untold.detours(from, x.over, all, func(at *site) *aside {
@@ -180,8 +181,11 @@ func (x *swap) splice(to, from *ranAs) bool {
 
 // copy appends instructions [at, end) of o to k.
 func (k *ranAs) copy(o *ranAs, at, end int) {
-	for at < end {
-		p := &o.list[o.piece(at)]
+	if at >= end {
+		return
+	}
+	for i := o.piece(at); at < end; i++ {
+		p := &o.list[i]
 		if n := min(end, p.end()) - at; n == int(p.n) {
 			k.list = append(k.list, piece{p.b, p.off, int32(k.n), p.n})
 			k.n += n

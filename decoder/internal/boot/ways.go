@@ -183,7 +183,7 @@ func (d *doubts) doubting(to flow.Sink, again Again, tell func(again Again, base
 	return &doubter{d: d, to: to, find: func() ([]stretch, error) {
 		base, other := d.lists.get(d), d.lists.get(d)
 		defer d.lists.put(other, base)
-		base.sparse = d.sparse
+		base.sparse = d.sparse && d.fewWhole()
 		err := again(nil, base)
 		if err != nil && err != errTooMuch {
 			return nil, err
@@ -265,15 +265,20 @@ func (k *versions) extend(x variant, at *site) {
 
 // marks is instructions that are marked.
 type marks struct {
-	list []stretch
-	last int // in list: what was taken last
+	list  []stretch
+	taken []stretch // in list: what was taken at once
 }
 
-// markOnce takes list, which is m's own with more behind it. What is the same as what was taken last marks no more.
+// markOnce takes list, which is m's own with more behind it. What is the same as what was taken before marks no more.
 func (m *marks) markOnce(list []stretch) {
-	if from := len(m.list); !slices.Equal(m.list[m.last:], list[from:]) {
-		m.list, m.last = list, from
+	from := len(m.list)
+	for _, t := range m.taken {
+		if slices.Equal(list[t.from:t.end], list[from:]) {
+			m.list = list[:from] // there is more room behind it now
+			return
+		}
 	}
+	m.list, m.taken = list, append(m.taken, stretch{from, len(list)})
 }
 
 func (m *marks) add(from, end int) {
@@ -283,11 +288,12 @@ func (m *marks) add(from, end int) {
 }
 
 // clear has nothing be marked. It keeps the memory.
-func (m *marks) clear() { m.list, m.last = m.list[:0], 0 }
+func (m *marks) clear() { m.list, m.taken = m.list[:0], m.taken[:0] }
 
 // stretches returns what is marked, in order, without overlaps.
 func (m *marks) stretches() (list []stretch) {
 	slices.SortFunc(m.list, func(x, y stretch) int { return x.from - y.from })
+	list = m.list[:0]
 	for _, x := range m.list {
 		if k := len(list) - 1; k >= 0 && x.from <= list[k].end {
 			list[k].end = max(list[k].end, x.end)
@@ -295,5 +301,5 @@ func (m *marks) stretches() (list []stretch) {
 			list = append(list, x)
 		}
 	}
-	return list
+	return slices.Clone(list)
 }

@@ -466,7 +466,9 @@ func (al *aligner) itemsSince(dst []item, n *node, from point) []item {
 	for _, n := range path {
 		most += n.insns()
 	}
-	dst = slices.Grow(dst, most)
+	if cap(dst) < len(dst)+most {
+		dst = slices.Grow(dst, most+most/4) // the next may have somewhat more
+	}
 	for _, n := range slices.Backward(path) {
 		if n == from.n {
 			dst = appendItems(dst, n, from.k)

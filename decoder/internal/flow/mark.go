@@ -96,7 +96,12 @@ func goOn(o, p *writer) {
 	u, from := &o.wait, &p.wait
 	u.held = u.held[:0]
 	for _, h := range from.held {
-		h.Batch = h.Batch.clone()
+		if was := h.Batch; u.spare == nil { // o is a mark's
+			h.Batch = was.clone()
+		} else {
+			h.Batch = u.empty(was)
+			h.Batch.Copy(was)
+		}
 		u.held = append(u.held, h)
 	}
 	u.done, u.cut, u.rough = from.done, from.cut, from.rough

@@ -53,7 +53,7 @@ func (c *reader) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 		*slot = b
 	}
 	if c.watch != nil {
-		c.watch.read(addr, b.End+mostInsn)
+		c.watch.ranLately(b) // it may be
 	}
 	if lo < b.Span.From || hi >= b.Span.Until {
 		return nil
@@ -86,7 +86,9 @@ func (c *reader) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, lim
 		b.Number = c.cache.numbers.Add(1)
 		c.reads[k] = b
 	}
-	c.watch.read(addr, b.End+mostInsn)
+	if c.watch != nil {
+		c.watch.ranLately(b)
+	}
 	return b
 }
 

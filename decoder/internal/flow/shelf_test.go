@@ -10,7 +10,7 @@ import (
 )
 
 // TestShelf would catch a batch that is told otherwise than it was when it was kept: another block, part of one, a
-// verdict, or a moment. Blocks of two caches may have one number. It would catch more than may be kept.
+// verdict, or a moment. It is told as a whole, and range by range. Blocks of two caches may have one number. It would catch more than may be kept.
 func TestShelf(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 0x5e1f))
 	var blocks []*Block
@@ -53,9 +53,9 @@ func TestShelf(t *testing.T) {
 		for range r.IntN(3) {
 			b.Notes = append(b.Notes, Note{At: r.IntN(600), IP: r.Uint64()})
 		}
-		k.Keep(b, math.MaxInt64)
-		x := k.Keep(b, math.MaxInt64) // of blocks that it knows
-		if y := k.Keep(b, x.Size()-1); y != nil {
+		k.Keep(b, math.MaxInt64, nil)
+		x := k.Keep(b, math.MaxInt64, nil) // of blocks that it knows
+		if y := k.Keep(b, x.Size()-1, nil); y != nil {
 			t.Fatalf("%d bytes are kept, of %d at most", y.Size(), x.Size()-1)
 		}
 		was, list, size, flat = append(was, b), append(list, x), size+x.Size(), flat+BatchFilled(b)
@@ -79,6 +79,7 @@ func TestShelf(t *testing.T) {
 		if x.Insns() != n {
 			t.Fatalf("batch %d: %d instructions, want %d", i, x.Insns(), n)
 		}
+		goThrough(t, s.Pass(x), was[i], seek)
 		x.Fill(got)
 		strange = max(strange, len(x.others))
 		if w := was[i]; got.Stream != w.Stream || !slices.Equal(got.Ranges, w.Ranges) || !slices.Equal(got.Stamps, w.Stamps) ||
@@ -88,5 +89,23 @@ func TestShelf(t *testing.T) {
 	}
 	if strange < 100 || size > flat/3 || has < 50 || has > len(list)-50 {
 		t.Errorf("%d blocks whose number is another's; %d bytes in place of %d; %d of %d have a block that is sought", strange, size, flat, has, len(list))
+	}
+}
+
+// goThrough goes through what was kept of a batch, by its ranges.
+func goThrough(t *testing.T, p Passing, b *Batch, seek func(*Block) bool) {
+	t.Helper()
+	i := 0
+	for ; p.Next(); i++ {
+		if i == len(b.Ranges) {
+			t.Fatal("there is a range too many")
+		}
+		x := &b.Ranges[i]
+		if p.Block != x.Block || p.N != x.N || p.Is != seek(x.Block) || p.Off != b.Stamps[x.Stamp].Off {
+			t.Fatalf("range %d: %d instructions of %#x, sought %v, of the event at %d; want %+v", i, p.N, p.Block.Addr, p.Is, p.Off, x)
+		}
+	}
+	if i < len(b.Ranges) {
+		t.Fatalf("there are %d ranges, want %d", i, len(b.Ranges))
 	}
 }

@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -106,5 +108,54 @@ func (c *reader) each(to func(*Block)) {
 	}
 	for _, b := range c.reads {
 		to(b)
+	}
+}
+
+// TestAsked would catch code that was executed, and counts as not read by who kept it, and other code that counts as read more
+// often than by chance. It is asked for before all blocks are known, and again. Some blocks have a number that is another's.
+func TestAsked(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 0xa5ced))
+	var k Shelf
+	var blocks []*Block
+	for i := range 2000 {
+		b := &Block{Addr: r.Uint64N(1 << 14), N: 1, Number: uint32(i % 1900)}
+		b.End = b.Addr + 1 + r.Uint64N(200)
+		blocks = append(blocks, b)
+	}
+	type asked struct {
+		at uint64
+		Asked
+	}
+	var all []*asked
+	for range 200 {
+		at := r.Uint64N(1 << 14)
+		all = append(all, &asked{at, Ask([]uint64{at, at + 1, at + 1<<22})})
+	}
+	w := new(Watch)
+	met, wrong := 0, 0
+	for n := range 300 {
+		w.Clear()
+		b := &Batch{Stamps: []Stamp{{}}}
+		for range r.IntN(40) {
+			x := blocks[r.IntN(min(len(blocks), 20*(n+1)))]
+			b.Ranges = append(b.Ranges, Range{Block: x, N: 1, flags: rangeFlags(r.IntN(40) / 39 * 0xff)})
+		}
+		k.Keep(b, math.MaxInt64, w)
+		read := w.Read()
+		for _, a := range all {
+			was := slices.ContainsFunc(b.Ranges, func(x Range) bool {
+				return x.Block.Addr <= a.at+1 && a.at < x.Block.End+mostInsn
+			})
+			if got := a.ReadBy(read); was && !got {
+				t.Fatalf("batch %d: code at %#x was executed, and counts as not read", n, a.at)
+			} else if was {
+				met++
+			} else if got {
+				wrong++
+			}
+		}
+	}
+	if met < 5000 || wrong > met/3 {
+		t.Errorf("asked for code %d times that was executed; %d times more it counts as read", met, wrong)
 	}
 }

@@ -40,7 +40,7 @@ type Answer struct {
 	Flow   []*flow.Kept  // as it was walked, in order; nil: that is not kept
 
 	code  *Code
-	reads flow.Reads // what code it read
+	reads *flow.CodeRead // what code it read
 }
 
 // maxCodes is how many answers of a segment are kept. A visit takes about so many bytes, and an answer so
@@ -51,11 +51,11 @@ const (
 	answerBytes = 4 << 10
 )
 
-// Batch returns b as it is kept in an answer; nil where there is no room.
-func (k *Answers) Batch(b *flow.Batch) *flow.Kept {
+// Batch returns b as it is kept in an answer; nil where there is no room. w is told what was executed.
+func (k *Answers) Batch(b *flow.Batch, w *flow.Watch) *flow.Kept {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	x := k.shelf.Keep(b, k.Most-k.held)
+	x := k.shelf.Keep(b, k.Most-k.held, w)
 	if x != nil {
 		k.held += x.Size()
 	}
@@ -72,17 +72,17 @@ func (k *Answers) claim(bytes int64) bool {
 }
 
 // Keep keeps what p told under c, and what code it read.
-func (k *Answers) Keep(c *Code, p Part, reads *flow.Reads, a *Answer) {
+func (k *Answers) Keep(c *Code, p Part, reads *flow.CodeRead, a *Answer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.claim(answerBytes + visitBytes*int64(len(a.Visits))) {
+	if !k.claim(answerBytes + reads.Size() + visitBytes*int64(len(a.Visits))) {
 		return
 	}
 	if k.of == nil {
 		k.of = map[Part][]*Answer{}
 	}
 	if list := k.of[p]; len(list) < maxCodes {
-		a.code, a.reads = c, *reads
+		a.code, a.reads = c, reads
 		k.of[p] = append(list, a)
 	}
 }
@@ -108,7 +108,7 @@ func (k *Answers) Known(c *Code, p Part, flow bool) *Answer {
 		}
 	}
 	for _, a := range k.of[p] {
-		if (a.Flow != nil || !flow) && k.differ(a.code, c).without(&a.reads) {
+		if (a.Flow != nil || !flow) && k.differ(a.code, c).without(a.reads) {
 			return a
 		}
 	}
@@ -119,19 +119,20 @@ func (k *Answers) Known(c *Code, p Part, flow bool) *Answer {
 type apartness struct {
 	at   []uint64 // these bytes
 	more bool     // in what records tell, too
+
+	asked flow.Asked // for these bytes
 }
 
 // without reports whether who read this code read none that differs.
-func (x *apartness) without(read *flow.Reads) bool {
-	return !x.more && !slices.ContainsFunc(x.at, func(at uint64) bool { return read.Has(at, at+1) })
-}
+func (x *apartness) without(read *flow.CodeRead) bool { return !x.more && !x.asked.ReadBy(read) }
 
 // differ says where b is other code than a.
 func (k *Answers) differ(a, b *Code) *apartness {
 	key := [2]*Code{a, b}
 	x := k.apart[key]
 	if x == nil {
-		if x = apartIn(a.Learned, b.Learned); k.apart == nil {
+		x = apartIn(a.Learned, b.Learned)
+		if x.asked = flow.Ask(x.at); k.apart == nil {
 			k.apart = map[[2]*Code]*apartness{}
 		}
 		k.apart[key] = x

@@ -85,6 +85,7 @@ func (a *Asking) Laid(over Version, p Part) []*flow.Kept {
 // Kept is a sink that keeps what is walked of a segment.
 type Kept struct {
 	Asking *Asking
+	Watch  *flow.Watch  // is told what was executed
 	Err    func() error // ends it
 
 	insns Insns
@@ -97,18 +98,20 @@ func (k *Kept) Flow(b *flow.Batch) error {
 	if err := k.Err(); err != nil {
 		return err
 	}
-	if err := k.insns.Flow(b); err != nil || k.lost {
-		return err
+	if !k.lost {
+		if x := k.Asking.Batch(b, k.Watch); x != nil {
+			k.insns += Insns(x.Kernel())
+			k.list = append(k.list, x)
+			return nil
+		}
+		k.lost = true
 	}
-	x := k.Asking.Batch(b)
-	if k.lost = x == nil; !k.lost {
-		k.list = append(k.list, x)
-	}
-	return nil
+	k.Watch.Executed(b)
+	return k.insns.Flow(b)
 }
 
 // Keep has a keep what was walked of a segment, which read some code and met contradictions.
-func (k *Kept) Keep(p Part, reads *flow.Reads, visits []learn.Visit) *Answer {
+func (k *Kept) Keep(p Part, reads *flow.CodeRead, visits []learn.Visit) *Answer {
 	x := &Answer{Insns: int(k.insns), Visits: visits}
 	if !k.lost {
 		x.Flow = k.list
@@ -117,28 +120,27 @@ func (k *Kept) Keep(p Part, reads *flow.Reads, visits []learn.Visit) *Answer {
 	return x
 }
 
-// Skipper is a sink that needs not all of what was kept.
-type Skipper interface {
-	// Skip reports whether it needs no more of x than it was told now.
-	Skip(x *flow.Kept) (bool, error)
+// Taker is a sink that takes what was kept as it is kept.
+type Taker interface {
+	Take(x *flow.Kept) error
 }
 
 // Retell gives what was kept of a segment to a sink.
 func (a *Asking) Retell(list []*flow.Kept, to flow.Sink) error {
-	skipper, _ := to.(Skipper)
+	if taker, ok := to.(Taker); ok {
+		for _, x := range list {
+			if err := taker.Take(x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	b, ok := a.Spare.Get().(*flow.Batch)
 	if !ok {
 		b = new(flow.Batch)
 	}
 	defer a.Spare.Put(b)
 	for _, x := range list {
-		if skipper != nil {
-			if skip, err := skipper.Skip(x); err != nil {
-				return err
-			} else if skip {
-				continue
-			}
-		}
 		x.Fill(b)
 		if err := to.Flow(b); err != nil {
 			return err

@@ -15,17 +15,16 @@ func TestTwins(t *testing.T) {
 		return &Code{Learned: []kcore.Learned{{Addr: 0x10, Code: []byte{c}, Had: []byte{0}}}}
 	}
 	k := &Answers{Most: 1 << 20}
-	var reads flow.Reads
 	var w flow.Watch
 	if err := w.Sink(new(Insns)).Flow(&flow.Batch{Ranges: []flow.Range{{Block: &flow.Block{Addr: 0x10, End: 0x11}}}}); err != nil {
 		t.Fatal(err)
 	}
-	reads = w.Reads
+	reads := w.Read()
 	first, second := code(1), code(2)
 	clear, contradicted := Part{0, 1}, Part{0, 2}
 	for i, c := range []*Code{first, second} {
-		k.Keep(c, clear, &reads, &Answer{Insns: 10 + i, Flow: []*flow.Kept{}})
-		k.Keep(c, contradicted, &reads, &Answer{Flow: []*flow.Kept{}, Visits: make([]learn.Visit, 1)})
+		k.Keep(c, clear, reads, &Answer{Insns: 10 + i, Flow: []*flow.Kept{}})
+		k.Keep(c, contradicted, reads, &Answer{Flow: []*flow.Kept{}, Visits: make([]learn.Visit, 1)})
 	}
 	a := Ask(k, code(3).Learned)
 	asked := 0
