@@ -94,20 +94,20 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		}
 		size := int(in.Len) // of what tells that the instruction is one, bytes
 		if end := pos + size; bd.buf[end-1] == 0 {
-			size += bd.blankUpTo(bd.buf[end:have], space, b.End+uint64(in.Len), at)
 			if blank(bd.buf[end:have]) && bd.unknown(space, b.End+uint64(in.Len), at) {
 				b.Stop = event.NoText // it may be cut off by what is not known
-				b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size, at))
+				b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size+blanks, at))
 				break
+			}
+			if span != event.EveryEpoch {
+				size += bd.blankUpTo(bd.buf[end:have], space, b.End+uint64(in.Len), at)
 			}
 		}
 		if span != event.EveryEpoch {
 			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, pos, size, at))
 		}
 		bd.lens[b.N], b.last = in.Len, in.Len
-		b.N++
-		b.End += uint64(in.Len)
-		pos += int(in.Len)
+		b.N, b.End, pos = b.N+1, b.End+uint64(in.Len), pos+int(in.Len)
 		if in.Class == isa.SetSpace && b.spaceAt == 0 {
 			b.spaceAt = b.N
 		}

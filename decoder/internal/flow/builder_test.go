@@ -52,7 +52,7 @@ func (h holed) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int
 func TestBuildHoles(t *testing.T) {
 	insns := []string{"\x90", "\x48\xb8" + strings.Repeat("\x00", 8), "\x66\x0f\x1f\x84" + strings.Repeat("\x00", 5), "\xe9\x10\x00\x00\x00", "\xc3", "\xb8\x01\x00\x00\x00",
 		"\x2e\x2e\x2e\x2e\xc7\x84\x24\x10\x00\x00\x00\x00\x00\x00\x00", "\x00", "\x00\x00\x00", strings.Repeat("\x00", 7)}
-	for seed := range uint64(15) {
+	for _, seed := range []uint64{4, 7} { // each once went wrong
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := holed{&testText{addr: 0x1000}}
 		for len(h.bytes) < 300 {
