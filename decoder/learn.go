@@ -44,8 +44,8 @@ type learned struct {
 type passed struct {
 	code    *code // nil: there was none
 	met     *learn.Gathered
-	running chan *scratch // of its run
-	asked   *trials.Code  // by which it asked what was told before
+	running *scratches   // of its run
+	asked   *trials.Code // by which it asked what was told before
 }
 
 // errEnough ends a decoding that has met more contradictions than need be known.

@@ -6,6 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
 
@@ -144,20 +145,17 @@ func (o *outlet) send() error {
 }
 
 // resume waits until the job may run.
-func (o *outlet) resume() error {
-	select {
-	case o.scratch = <-o.run.running:
+func (o *outlet) resume() (err error) {
+	if o.scratch, err = o.run.running.Take(o.run.ctx); err == nil {
 		o.equip()
-		return nil
-	case <-o.run.ctx.Done():
-		return o.run.ctx.Err()
 	}
+	return err
 }
 
 // pause lets another job run.
 func (o *outlet) pause() {
 	if o.scratch != nil {
-		o.run.running <- o.scratch
+		o.run.running.Give(o.scratch)
 		o.scratch = nil
 	}
 }
@@ -171,3 +169,15 @@ func (o *outlet) equip() {
 
 // scratch is memory that a job needs while it runs, and no longer: paths of walkers that read text in one way.
 type scratch = flow.PathSets[reading]
+
+// scratches is those of a run. A job runs while it has one.
+type scratches = held.Stack[*scratch]
+
+// newScratches returns so many of which none is used.
+func newScratches(n int) *scratches {
+	list := make([]*scratch, n)
+	for i := range list {
+		list[i] = &scratch{}
+	}
+	return held.NewStack(list)
+}

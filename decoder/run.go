@@ -88,12 +88,12 @@ type run struct {
 	q        Query
 	ctx      context.Context
 	wg       sync.WaitGroup
-	running  chan *scratch // one for each job that may run more
-	todo     chan *job     // to goroutines that have nothing to do
-	lanes    []*lane       // by stream
-	order    []*job        // started, in the order in which they are delivered; nil if merged
-	ahead    int           // jobs started and not over
-	most     int           // as many are started ahead
+	running  *scratches // one for each job that may run more
+	todo     chan *job  // to goroutines that have nothing to do
+	lanes    []*lane    // by stream
+	order    []*job     // started, in the order in which they are delivered; nil if merged
+	ahead    int        // jobs started and not over
+	most     int        // as many are started ahead
 	shares   held.Shares
 	kept     held.Budget // shares.Back
 	idle     *followers
@@ -179,11 +179,8 @@ func (s *Session) newRun(q Query) *run {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{s: s, code: s.code.Load(), q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
+	r := &run{s: s, code: s.code.Load(), q: q, running: newScratches(workers), todo: make(chan *job), most: 2 * workers}
 	r.decode = r.follow
-	for range workers {
-		r.running <- &scratch{}
-	}
 	var asked []*stream.Stream
 	for _, st := range s.streams {
 		if q.Streams == nil || slices.Contains(q.Streams, st.Index) {

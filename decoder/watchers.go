@@ -11,10 +11,10 @@ import (
 // forget what lies in it.
 type watchers struct {
 	*followers
-	running chan *scratch // of all decodings
-	text    laidText      // what followers read
-	of      *kcore.Text   // the code that they know, and what they built is of; nil: they know none
-	changes int           // trials.Blocks.Changes then
+	running *scratches  // of all decodings
+	text    laidText    // what followers read
+	of      *kcore.Text // the code that they know, and what they built is of; nil: they know none
+	changes int         // trials.Blocks.Changes then
 }
 
 // laidText is the code of the decoding under way.
@@ -38,9 +38,7 @@ func (w *watchers) forget() {
 	for _, f := range w.list {
 		f.walker.Renew()
 	}
-	for range len(w.running) {
-		x := <-w.running
+	for x := range w.running.Each {
 		x.Forget()
-		w.running <- x
 	}
 }
