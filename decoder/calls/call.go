@@ -43,7 +43,7 @@ type Call struct {
 	*function
 	Stream *decoder.Stream // that it began on
 	TID    int32           // -1: not known
-	Comm   string          // of the thread as it began
+	Comm   string          // of the thread as the call began: it may have another name by now
 	Caller *Call           // in progress; nil: not known, or there is none
 	From   uint64          // the address that it was entered from; 0: not known
 	How    Way             // how it was entered

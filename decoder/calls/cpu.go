@@ -83,16 +83,34 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 			break
 		}
 	}
+	if c.stated >= c.tenure.named {
+		renamed(c)
+	}
+}
+
+// renamed asks for the name of the thread that runs: it may have another one from now on. Brief calls that it is in
+// become Calls, which know their name as they begin.
+func renamed(c *cpu) {
+	th := c.thread
+	if th == nil {
+		return
+	}
+	tid, comm, until, ok := c.Session.Running(c.st.Index, c.stated)
+	if c.tenure.named = until; !ok || tid != th.tid || comm == th.comm {
+		return
+	}
+	c.begins()
+	th.comm, th.ran = comm, nil
 }
 
 // runs finds the thread that runs, by the records alone.
 func (c *cpu) runs() {
-	tid, comm, _, ok := c.Session.Running(c.st.Index, c.stated)
+	tid, comm, until, ok := c.Session.Running(c.st.Index, c.stated)
 	if !ok {
 		tid, comm = -1, ""
 	}
 	c.goesBy(c.stated, c.threadOf(tid, comm))
-	c.tenure.first = true
+	c.tenure.first, c.tenure.named = true, until
 }
 
 // goesBy goes over to the thread that runs at a time, ns, by the records. They know none of a
@@ -189,8 +207,9 @@ func (c *cpu) switched() {
 		c.goesBy(c.stated, &thread{tid: -1, stream: st})
 		return
 	}
-	_, comm, _, _ := c.Session.Running(st, since)
+	_, comm, until, _ := c.Session.Running(st, since)
 	c.goesBy(since, c.threadOf(next, comm))
+	c.tenure.named = until
 }
 
 // leaves notes that the last instruction of k leaves the function in another way than by a

@@ -58,6 +58,10 @@ func (x *handMade) session(t *testing.T) *decoder.Session {
 	for i, at := range x.threads {
 		f.Processes.Tasks.Ran(0, at, int32(i%2+1), int32(i%2+1))
 	}
+	for i := range 240 {
+		tid, n := int32(i%2+1), i/2%40
+		f.Processes.Tasks.Named(uint64(i/80*1_000_000+n*n*5+1), tid, tid, fmt.Sprint("name", n), false)
+	}
 	f.Processes.Tasks.Seal()
 	f.Ksymbols = []symbols.KsymbolRecord{{Time: 1000, Name: "bpf_prog", Addr: handModule, Len: handSize}}
 	f.Streams = []*stream.Stream{{Protocol: stream.IntelPT, CPU: 0, TID: -1, Data: stream.Memory(nil)}}

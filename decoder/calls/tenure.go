@@ -13,6 +13,7 @@ type tenure struct {
 	since uint64 // it runs then: the record of the next switch comes behind that
 	until uint64 // another one runs from then on, whatever the code shows
 	slack uint64 // how much later that is than the record says
+	named uint64 // the thread's name stays the same until then
 	first bool   // the flow began at since, or went on behind a gap; no switch was seen since
 }
 
@@ -23,7 +24,7 @@ const switchSlack = 100_000
 
 // tenureOf returns the tenure of a thread that runs at a time, ns.
 func tenureOf(s *decoder.Session, stream int, tid int32, at, slack uint64) tenure {
-	n := tenure{since: at, until: math.MaxUint64, slack: slack}
+	n := tenure{since: at, until: math.MaxUint64, slack: slack, named: math.MaxUint64}
 	if next, _, ok := s.NextRunning(stream, at, tid); ok {
 		n.until = next + min(slack, math.MaxUint64-next)
 	}

@@ -16,6 +16,7 @@ type told struct {
 	sym                string
 	addr, from         uint64
 	tid                int32
+	comm               string
 	begin, end         event.Time
 	took, self, number uint64
 	ended              calls.Way
@@ -28,7 +29,7 @@ func toldOf(t *testing.T, s *decoder.Session, from, until uint64) map[told]int {
 	list := map[told]int{}
 	tree := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) {
 		if took, self, ok := c.Took(); ok && c.Begin.Lo != 0 && c.End.Lo != 0 {
-			list[told{c.Stream.Index, c.Sym, c.Addr, c.From, c.TID, c.Begin, c.End, took, self, c.Insns, c.Ended}]++
+			list[told{c.Stream.Index, c.Sym, c.Addr, c.From, c.TID, c.Comm, c.Begin, c.End, took, self, c.Insns, c.Ended}]++
 		}
 	}}
 	if err := s.Flow(t.Context(), decoder.Query{From: from, Until: until, Merged: true, Bounds: true}, tree); err != nil {
@@ -39,7 +40,7 @@ func toldOf(t *testing.T, s *decoder.Session, from, until uint64) map[told]int {
 }
 
 // TestCallsOfWindows would catch calls of a time that are not those of the whole recording:
-// under another thread, or with other times. All that have both ends are the same there, and
+// under another thread or name, or with other times. All that have both ends are the same there, and
 // all that lie in the time are told.
 func TestCallsOfWindows(t *testing.T) {
 	for _, of := range []struct {
@@ -94,8 +95,8 @@ func TestCallsOfWindows(t *testing.T) {
 }
 
 // byRecords judges the threads of calls by the records. Where all of the moment in which a call
-// began lies in one thread's run, with time to spare, that thread is the call's. It returns
-// how many it judged.
+// began lies in one thread's run, with time to spare, that thread is the call's. So is the name that
+// it had then. It returns how many it judged.
 func byRecords(t *testing.T, s *decoder.Session, all map[told]int) (judged int) {
 	t.Helper()
 	const spare = 10_000 // ns
@@ -107,6 +108,10 @@ func byRecords(t *testing.T, s *decoder.Session, all map[told]int) (judged int) 
 		}
 		if judged++; c.tid != tid {
 			t.Errorf("%+v: the records say that %d ran", c, tid)
+		}
+		_, early, _, _ := s.Running(c.stream, c.begin.Lo)
+		if _, late, _, _ := s.Running(c.stream, c.begin.Hi); c.comm != early && c.comm != late {
+			t.Errorf("%+v: the thread was called %s, %s", c, early, late)
 		}
 	}
 	return judged

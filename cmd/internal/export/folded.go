@@ -61,17 +61,27 @@ func (f *folded) anew() bool {
 
 // began gives a call the number of its stack.
 func (f *folded) began(c *calls.Call) {
+	c.Tag = f.stackUnder(c, c)
+}
+
+// stackUnder returns the number of the stack of c, under the name of the thread of the call in front.
+func (f *folded) stackUnder(c, front *calls.Call) uint64 {
 	k := stackKey{function: c.Function}
-	if c.Caller != nil {
-		k.outer = int64(c.Caller.Tag)
-	} else if k.outer = f.root(c); f.From != 0 && c.How == calls.Unseen {
-		k.outer = int64(f.ending(stackKey{k.outer, -1}, filter.NotSeen))
+	switch up := c.Caller; {
+	case up == nil:
+		if k.outer = f.root(front); f.From != 0 && c.How == calls.Unseen {
+			k.outer = int64(f.ending(stackKey{k.outer, -1}, filter.NotSeen))
+		}
+	case up.Comm == front.Comm:
+		k.outer = int64(up.Tag)
+	default: // the thread was called otherwise
+		k.outer = int64(f.stackUnder(up, front))
 	}
 	name := c.Sym
 	if name == "" {
 		name = fmt.Sprintf("0x%x", c.Addr)
 	}
-	c.Tag = f.ending(k, name)
+	return f.ending(k, name)
 }
 
 // ending returns the number of a stack that ends with name.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -139,5 +141,30 @@ func TestBesideStacks(t *testing.T) {
 				t.Errorf("%s: %s is another beside stacks: %d and %d bytes", window, filepath.Base(path), len(text), len(beside[path]))
 			}
 		}
+	}
+}
+
+// TestFoldedNames would catch instructions under another name of a thread than that of the call in which they ran. The
+// recording has a thread that is called poker, sh, exe and cat, as it executes programs.
+func TestFoldedNames(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	stacks, _ := stacksIn(t, c, "")
+	s, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, want := map[string]uint64{}, map[string]uint64{}
+	tree := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { want[c.Comm] += c.Self }}
+	if err := s.Flow(t.Context(), decoder.Query{Merged: true, Bounds: true}, tree); err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	for stack, n := range stacks {
+		name, _, _ := strings.Cut(stack, ";")
+		got[name] += n
+	}
+	if !maps.Equal(got, want) || want["sh"] == 0 || want["cat"] == 0 {
+		t.Errorf("instructions %v, want %v", got, want)
 	}
 }

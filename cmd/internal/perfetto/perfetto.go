@@ -8,7 +8,6 @@ package perfetto
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -97,8 +96,9 @@ var trackUnits = [kinds]string{trackSpeed: "insn/µs", trackCycles: "insn/cycle"
 // cpu is what a stream does.
 type cpu struct {
 	tid       int32  // that runs
+	comm      string // its name
 	running   bool   // its slice is open
-	until     uint64 // ns: another thread may run from then on
+	until     uint64 // ns: another thread may run from then on, or it has another name
 	ambiguous bool   // its slice is open
 	insns     uint64 // since from
 	from      uint64 // ns; 0: not known
@@ -275,19 +275,15 @@ func (k *Sink) moment(stream int, s *decoder.Stamp, in bool) {
 	if c.running && now < c.until {
 		return
 	}
-	tid, comm, _, ok := k.s.Running(stream, now)
-	if !ok {
+	tid, comm, until, ok := k.s.Running(stream, now)
+	if c.until = until; !ok {
 		tid, comm = -1, ""
 	}
-	c.until = math.MaxUint64
-	if next, _, more := k.s.NextRunning(stream, now, tid); more {
-		c.until = next
-	}
-	if c.running && tid == c.tid {
+	if c.running && tid == c.tid && comm == c.comm {
 		return
 	}
 	k.stops(stream, now)
-	if c.tid = tid; ok {
+	if c.tid, c.comm = tid, comm; ok {
 		k.happens(stream, trackRuns, trackEvent{kind: sliceBegin, time: now, name: taskName(tid, comm)})
 		k.cpus[stream].running = true
 	}

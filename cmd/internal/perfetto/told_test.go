@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -130,11 +131,15 @@ func (s *state) event(t *testing.T, b []byte) (track uint64, text string) {
 type expected struct {
 	slices map[string][]string
 	last   map[string]uint64
+	names  map[int32]string // of threads, as each was first seen
 }
 
 // tells notes an event of a call.
 func (x *expected) tells(c *calls.Call, at uint64, what string) {
-	name := taskName(c.TID, c.Comm)
+	if x.names[c.TID] == "" {
+		x.names[c.TID] = taskName(c.TID, c.Comm)
+	}
+	name := x.names[c.TID]
 	if c.TID <= 0 {
 		name = fmt.Sprintf("%s, %s", c.Stream.Name, map[bool]string{true: "idle", false: "thread not known"}[c.TID == 0])
 	}
@@ -161,7 +166,7 @@ func (x *expected) expect(s *decoder.Session) *calls.Tree {
 }
 
 // TestToldSlices would catch a slice that a reader takes for another: of another thread, function or moment, or with other
-// notes. It compares with calls that are objects. It also compares the bytes with those that are written where
+// notes. It would catch a new name of a thread that the slices of what runs do not have. It compares with calls that are objects. It also compares the bytes with those that are written where
 // each call may be left out, and so is looked at.
 func TestToldSlices(t *testing.T) {
 	names := []string{"kernel-pokes-x86/kprobes/perf.data", "kernel-pokes-x86/ftrace/perf.data", "kernel-pokes-x86/nomitig-late/perf.data", "kernel-pokes-arm64/repro/snapshot"}
@@ -171,7 +176,7 @@ func TestToldSlices(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		want := expected{map[string][]string{}, map[string]uint64{}}
+		want := expected{map[string][]string{}, map[string]uint64{}, map[int32]string{}}
 		tree := want.expect(s)
 		var quick, each bytes.Buffer
 		sinks := []*Sink{New(s, &quick, Options{}), New(s, &each, Options{Wants: func(*calls.Call) bool { return true }})}
@@ -184,6 +189,9 @@ func TestToldSlices(t *testing.T) {
 		}
 		if !bytes.Equal(quick.Bytes(), each.Bytes()) {
 			t.Errorf("%s: other bytes where each call is looked at", name)
+		}
+		if strings.Contains(name, "kprobes") && !bytes.Contains(quick.Bytes(), []byte("sh 121")) {
+			t.Errorf("%s: no slice says that thread 121 runs as sh", name) // it was poker first
 		}
 		got := slicesOf(t, quick.Bytes())
 		if len(got) != len(want.slices) || len(got) == 0 {

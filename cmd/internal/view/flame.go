@@ -20,17 +20,27 @@ func (v *server) answerFlame(r *request) (any, error) {
 	if q.From != 0 {
 		q.From = filter.Lead(q.From)
 	}
-	tree.OnBegin = func(c *calls.Call) {
+	var place func(c, front *calls.Call) *flame.Node // of c's stack, under the name of the thread of the call in front
+	place = func(c, front *calls.Call) *flame.Node {
 		up := nodes[0]
-		if c.Caller != nil {
-			up = nodes[c.Caller.Tag]
-		} else if x := nodes.Child(up, clean(cmp.Or(c.Comm, c.Stream.Name))); x != nil {
+		if caller := c.Caller; caller != nil {
+			if up = nodes[caller.Tag]; caller.Comm != front.Comm {
+				up = cmp.Or(place(caller, front), nodes[0])
+			}
+		} else if x := nodes.Child(up, clean(cmp.Or(front.Comm, c.Stream.Name))); x != nil {
 			if up = x; window.From != 0 && c.How == calls.Unseen {
 				up = cmp.Or(nodes.Child(x, filter.NotSeen), x)
 			}
 		}
-		if x := nodes.Child(up, clean(callName(c))); x != nil {
-			c.Tag, x.Addr = x.Total, hex16(c.Addr)
+		x := nodes.Child(up, clean(callName(c)))
+		if x != nil {
+			x.Addr = hex16(c.Addr)
+		}
+		return x
+	}
+	tree.OnBegin = func(c *calls.Call) {
+		if x := place(c, c); x != nil {
+			c.Tag = x.Total
 		}
 	}
 	tree.OnEnd = func(c *calls.Call) {

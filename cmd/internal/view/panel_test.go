@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/flame"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -362,5 +363,27 @@ func TestGivenUpDecode(t *testing.T) {
 	}
 	if err := <-done; err != nil || x.err != nil || x.crossings == nil {
 		t.Errorf("the second: %v; kept: %v, %d changes crossed", err, x.err, len(x.crossings))
+	}
+}
+
+// TestFlameNames would catch a flame graph that has what ran under another name of a thread than that of the call. The
+// recording has a thread that is called poker, sh, exe and cat, as it executes programs.
+func TestFlameNames(t *testing.T) {
+	v := serverOf(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")})
+	want := map[string]uint64{}
+	tree := &calls.Tree{Session: v.s, OnEnd: func(c *calls.Call) { want[c.Comm] += c.Self }}
+	if err := v.s.Flow(t.Context(), decoder.Query{Merged: true, Bounds: true}, tree); err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	x := ask[struct{ Root flame.Node }](t, v, "/api/flame")
+	for _, of := range x.Root.Inside {
+		if want[of.Sym] != of.Total {
+			t.Errorf("%s: %d instructions, want %d", of.Sym, of.Total, want[of.Sym])
+		}
+		delete(want, of.Sym)
+	}
+	if want["sh"] != 0 || want["cat"] != 0 || len(x.Root.Inside) < 4 {
+		t.Errorf("%d names, not there: %v", len(x.Root.Inside), want)
 	}
 }
