@@ -104,6 +104,9 @@ Exit codes: 0 alike, 4 different, 3 alike as far as the trace goes: there are ga
 			if len(args) != 2 {
 				return usage("need two recordings, A and B: have %d", len(args))
 			}
+			if args[0] == "-" && args[1] == "-" {
+				return usage("- -: standard input is one recording, and can be read once")
+			}
 			return nil
 		},
 	}
