@@ -166,8 +166,8 @@ func (x *expected) expect(s *decoder.Session) *calls.Tree {
 }
 
 // TestToldSlices would catch a slice that a reader takes for another: of another thread, function or moment, or with other
-// notes. It would catch a new name of a thread that the slices of what runs do not have. It compares with calls that are objects. It also compares the bytes with those that are written where
-// each call may be left out, and so is looked at.
+// notes. It would catch a new name of a thread that the slices of what runs do not have. It compares with calls that are
+// objects. It also compares the bytes with those that are written where each call may be left out, and so is looked at.
 func TestToldSlices(t *testing.T) {
 	names := []string{"kernel-pokes-x86/kprobes/perf.data", "kernel-pokes-x86/ftrace/perf.data", "kernel-pokes-x86/nomitig-late/perf.data", "kernel-pokes-arm64/repro/snapshot"}
 	for _, name := range testsize.Some(t, names, 1) {

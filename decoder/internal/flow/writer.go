@@ -1,8 +1,8 @@
 package flow
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -62,10 +62,11 @@ func (s *Stamp) Began(segs []event.Segment) uint64 {
 	if s.Time.Lo != 0 {
 		return s.Time.Lo
 	}
-	k, found := slices.BinarySearchFunc(segs, s.Off, func(g event.Segment, off int64) int { return cmp.Compare(g.Off, off) })
-	if !found {
-		k--
+	if segs[0].Off > segs[len(segs)-1].Off { // to be read backwards
+		k := sort.Search(len(segs), func(i int) bool { return segs[i].Off <= s.Off })
+		return segs[min(k, len(segs)-1)].Time.Lo
 	}
+	k := sort.Search(len(segs), func(i int) bool { return segs[i].Off > s.Off }) - 1
 	return segs[max(k, 0)].Time.Lo
 }
 
