@@ -133,7 +133,8 @@ func blank(b []byte) bool { return len(b) >= blanks && binary.LittleEndian.Uint3
 func (bd *builder) blankUpTo(b []byte, space uint32, addr uint64, at event.Epoch) int {
 	for n := range blanks {
 		if n >= len(b) || b[n] != 0 {
-			if _, s := bd.text.Fetch(bd.probe[:n+1], space, addr, at); bd.turnsBlank(space, addr, s) {
+			// Of zeros that follow others the text may not tell.
+			if k, s := bd.text.Fetch(bd.probe[:n+1], space, addr, at); k <= n || bd.turnsBlank(space, addr, s) {
 				return n + 1
 			}
 			return 0

@@ -45,13 +45,18 @@ func (t *testText) cut(addr uint64, n int, at event.Epoch) string {
 }
 
 func (t *testText) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
-	s := t.cut(addr, len(dst), at)
+	return t.fetch(dst, addr, at, t.cut)
+}
+
+// fetch is Fetch of what cut gives at each epoch.
+func (t *testText) fetch(dst []byte, addr uint64, at event.Epoch, cut func(addr uint64, n int, at event.Epoch) string) (int, event.Span) {
+	s := cut(addr, len(dst), at)
 	copy(dst, s)
 	span := event.Span{From: at, Until: at + 1}
-	for span.From > 0 && t.cut(addr, len(dst), span.From-1) == s {
+	for span.From > 0 && cut(addr, len(dst), span.From-1) == s {
 		span.From--
 	}
-	for int(span.Until) <= len(t.pokes) && t.cut(addr, len(dst), span.Until) == s {
+	for int(span.Until) <= len(t.pokes) && cut(addr, len(dst), span.Until) == s {
 		span.Until++
 	}
 	if int(span.Until) > len(t.pokes) {
