@@ -35,7 +35,7 @@ type Finding struct {
 	Kind FindingKind
 	Addr uint64
 	Have []byte     // Break: what the poke before left; ImageDiffers: what the image holds
-	Want []byte     // what the next poke says it replaced, or, behind the last poke, what that one left
+	Want []byte     // what the next poke says it replaced; without one, what the last one left, or, of a Break, what the site holds at other times
 	Last int        // the last poke at whose time the code was as recorded, an index in the journal; -1: none
 	Next int        // the poke that shows the change; -1: the image, behind the last poke
 	Span event.Span // for these epochs the bytes are unknown
@@ -80,7 +80,7 @@ func newFinding(j *Journal, kind FindingKind, last, next int, span event.Span) *
 	} else {
 		f.Addr, f.Want = j.pokes[last].Addr, j.pokes[last].New
 	}
-	f.Have = slices.Clone(f.Want)
+	f.Have, f.Want = slices.Clone(f.Want), slices.Clone(f.Want)
 	return f
 }
 

@@ -159,7 +159,7 @@ func (b *builder) addSite(s *site) {
 					kind = ImageDiffers // the late one
 				}
 				b.conflict(s, c, k, kind)
-			case b.strays(s, c, k):
+			case (prev == nil || next == nil) && b.strays(s, c, k): // two records that agree are right: the memory of a module has other uses
 				of = ofNothing
 				b.conflict(s, c, k, Break)
 			case here && data == nil:
@@ -226,6 +226,9 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 		have = b.jump
 	}
 	copy(f.Have[s.base+uint64(c.off)-f.Addr:], have)
+	if kind == Break && want == nil {
+		copy(f.Want[s.base+uint64(c.off)-f.Addr:], b.jump)
+	}
 }
 
 // finish applies the doubts and joins versions that do not differ.

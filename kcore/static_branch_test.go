@@ -23,6 +23,7 @@ func TestStaticBranch(t *testing.T) {
 		{"another jump before", rec(siteAddr, odd, nop, jmp), jmp, [][]byte{nil, nop, jmp}},
 		{"no jump before", rec(siteAddr, call, nop, jmp), jmp, [][]byte{nil, nop, jmp}},
 		{"another jump behind", rec(siteAddr, jmp, nop, odd), jmp, [][]byte{jmp, nop, nil}},
+		{"another jump that two records agree on", rec(siteAddr, jmp, nop, odd, nop, jmp), jmp, [][]byte{jmp, nop, odd, nop, jmp}},
 		{"one against one", rec(siteAddr, odd, nop, jmp), nop, [][]byte{odd, nop, jmp}},
 		{"calls, which may lead anywhere", rec(siteAddr, []byte{0xe8, 1}, nop, call), call, [][]byte{{0xe8, 1}, nop, call}},
 		{"five bytes of code without a name", rec(siteAddr, jmp5, nop5, []byte{0xe9, 1, 2, 3, 4}), []byte{0xe9, 1, 2, 3, 4}, [][]byte{jmp5, nop5, {0xe9, 1, 2, 3, 4}}},
@@ -39,6 +40,11 @@ func TestStaticBranch(t *testing.T) {
 		}
 		if got := len(tx.Findings()); got != doubted {
 			t.Errorf("%s: %d findings, want %d", c.what, got, doubted)
+		}
+		for _, f := range tx.Findings() {
+			if bytes.Equal(f.Have, f.Want) {
+				t.Errorf("%s: % x is said to have become the same", c.what, f.Have)
+			}
 		}
 	}
 }

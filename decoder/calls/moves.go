@@ -219,7 +219,7 @@ func (c *cpu) starts(addr uint64, p *place, kernel bool) {
 	}
 	c.turns(kernel)
 	const lowerEL = 0x400 // bytes: rows.Names.fromUser has the source
-	if kernel && (p.first && !p.unnamed || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
+	if kernel && (p.first && !p.unnamed && !p.leadsOn || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
 		c.clear()
 		call := c.enter(p.function, FromUser, 0)
 		call.root, call.maybe = true, true
@@ -237,11 +237,10 @@ const maxUnwind = 64
 func (c *cpu) lands(addr uint64, p *place, how Way) {
 	calls := c.part.calls
 	if p.first && !p.unnamed {
-		c.enter(p.function, how, 0).open = true
 		if how == Unseen {
-			c.top.How = Resumed
+			how = Resumed
 		}
-		c.told(c.top)
+		found(c, p.function, how)
 		return
 	}
 	if p.unnamed && c.top != nil {
@@ -254,8 +253,18 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 			return
 		}
 	}
-	c.enter(p.function, Unseen, 0).open = true
-	c.told(c.top)
+	found(c, p.function, Unseen)
+}
+
+// found begins a call of f of which it is not known what led there. A thunk is told of as other functions are
+// where no call is known that it belongs to.
+func found(c *cpu, f *function, how Way) {
+	call := c.enter(f, how, 0)
+	call.open = true
+	if len(c.part.calls) == 1 {
+		call.hidden = false
+	}
+	c.told(call)
 }
 
 // jumps takes the flow to a place by a jump, or as it runs on.
