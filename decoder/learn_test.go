@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -146,7 +147,7 @@ func TestLearnGiven(t *testing.T) {
 	if err != nil || len(back) != 1 || fmt.Sprint(back[0]) != fmt.Sprint(l) {
 		t.Errorf("%+v, %v; want %+v", back, err, l)
 	}
-	for _, bad := range []string{"{", `{"type":"learned"}`, `{"type":"learned","addr":"x","code":"00"}`, `{"type":"learned","addr":"1","code":"0"}`, `{"type":"learned","addr":"1","code":"00","was":"0000"}`} {
+	for _, bad := range []string{"{", `{"type":"learned"}`, `{"type":"learned","addr":"x","code":"00"}`, `{"type":"learned","addr":"1","code":"0"}`, `{"type":"learned","addr":"1","code":"00","was":"0000"}`, `{"type":"learned","addr":"1 z","code":"00"}`, `{"type":"learned","addr":"0x1","code":"00"}`} {
 		if _, err := kcore.ParseLearned([]byte(bad), "learned.jsonl"); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
@@ -174,6 +175,41 @@ func TestLearnTaken(t *testing.T) {
 	}
 	if work, size := again.decoded.Load(), (learner{again}).size(); work != 2*size {
 		t.Errorf("decoded %d bytes twice, the trace has %d", work, size)
+	}
+}
+
+// TestLearnEdited would catch a site of a file that is decoded with though it was learned over other code. It
+// would catch two codes of one site, of which the last one is taken. Lines that say the same do no harm.
+func TestLearnEdited(t *testing.T) {
+	c := lateConfigs(t)["late"]
+	site := func(addr, code, had string) string {
+		return fmt.Sprintf(`{"type":"learned","addr":"%s","kind":"jump label","code":"%s","had":"%s"}`+"\n", addr, code, had)
+	}
+	at := fmt.Sprintf("%x", uint64(lateKey))
+	right := site(at, "e9dd010000", "0f1f440000")
+	for _, x := range []struct{ more, err string }{
+		{site(fmt.Sprintf("%x", uint64(lateKey+6)), "9090909090", "0f1f440000"), ""},
+		{right, ""},
+		{site(at, "e9dd020000", "0f1f440000"), "lie over each other"},
+		{site(fmt.Sprintf("%x", uint64(lateKey+2)), "9090909090", ""), "lie over each other"},
+	} {
+		c.Learned = folder(t)("learned.jsonl", right+x.more)
+		s, err := Open(c)
+		if x.err != "" {
+			if err == nil || !strings.Contains(err.Error(), x.err) {
+				t.Errorf("%s: %v, want an error that has %q", x.more, err, x.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for i, ips := range lateTruth(t) {
+			if got := flowed(t, s, prints{})[i].ips; !slices.Equal(got, ips) {
+				t.Errorf("%s: stream %d: %d instructions, %d ran, or others", x.more, i, len(got), len(ips))
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -197,8 +198,8 @@ func parseLearned(line []byte) (l Learned, ok bool, err error) {
 		return l, false, nil
 	}
 	l = Learned{Change: event.Time{Lo: x.From, Hi: x.Until}, Either: x.Either, Why: x.Kind, For: x.For, Against: x.Against}
-	if _, err := fmt.Sscanf(x.Addr, "%x", &l.Addr); err != nil {
-		return l, false, fmt.Errorf("addr %q, need hexadecimal digits", x.Addr)
+	if l.Addr, err = strconv.ParseUint(x.Addr, 16, 64); err != nil {
+		return l, false, fmt.Errorf("addr %q, need up to 16 hexadecimal digits", x.Addr)
 	}
 	if x.Was != "" && x.Until == 0 {
 		l.Change.Hi = math.MaxUint64

@@ -1,7 +1,10 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -9,8 +12,8 @@ import (
 )
 
 // ReadLearned reads a file of what was learned. t is of images and records alone. A file of which
-// no site fits that is an error; where some fit, the others are a warning.
-func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) ([]kcore.Learned, error) {
+// no site fits that is an error; where some fit, the others are left out, with a warning.
+func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) (fit []kcore.Learned, err error) {
 	list, err := kcore.ParseLearned(data, file)
 	if err != nil {
 		return nil, err
@@ -19,22 +22,36 @@ func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) ([]kcor
 	for i := range list {
 		if t.LearnedOver(&list[i]) {
 			says(&list[i], t)
+			fit = append(fit, list[i])
 			continue
 		}
 		if unfit++; unfit == 1 {
 			first = list[i].Addr
 		}
 	}
-	if unfit == 0 {
-		return list, nil
+	if err := twice(fit, file); err != nil || unfit == 0 {
+		return fit, err
 	}
 	what := fmt.Sprintf("%d of %d sites, the first at %#x, do not have the code over which it was learned: it is of another recording, or of other images", unfit, len(list), first)
 	const do = "make it of this recording, with the same files: pokes --learned -o jsonl"
 	if unfit == len(list) {
 		return nil, &badfile.Error{File: file, What: what + "; " + do}
 	}
-	r.Warnf(do, "%s: %s", file, what)
-	return list, nil
+	r.Warnf(do, "%s: %s; these are left out", file, what)
+	return fit, nil
+}
+
+// twice returns an error if two sites of list lie over each other and are not the same: one of them is wrong.
+func twice(list []kcore.Learned, file string) error {
+	byAddr := slices.Clone(list)
+	slices.SortStableFunc(byAddr, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
+	for i := 1; i < len(byAddr); i++ {
+		a, b := &byAddr[i-1], &byAddr[i]
+		if a.Range().Last() >= b.Addr && !reflect.DeepEqual(a, b) {
+			return &badfile.Error{File: file, What: fmt.Sprintf("two sites that lie over each other, at %#x and %#x: leave one out", a.Addr, b.Addr)}
+		}
+	}
+	return nil
 }
 
 // says has l say what lies at its site in t, where the file leaves that out and it is always the same.
