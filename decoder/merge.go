@@ -288,7 +288,7 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 func (m *merger) lends(ln *lane, p []piece, ran bool) error {
 	c := ln.head[0]
 	m.lend(c, p)
-	if ln.share == nil && !m.q.Reverse && ran {
+	if !m.q.Reverse && ran {
 		m.part.Onward = ln.onward()
 	}
 	ln.reached.Add(&m.part)

@@ -84,7 +84,9 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 	}
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
 	l.enc = o.Format.fromRows(names, o.Fields, &o.Look)
-	l.out.buf = l.enc.begin(l.out.buf)
+	if o.Shard.I <= 1 {
+		l.out.buf = l.enc.begin(l.out.buf)
+	}
 	if n := o.encoders(); n > 1 {
 		coders := make([]coder, n)
 		for i := range coders {
