@@ -67,6 +67,9 @@ includes them. The filters are those of flow. The exit code is 3 if there are ga
 		if j.filter, err = filters(s); err != nil {
 			return err
 		}
+		if err := j.apart(targets); err != nil && c.Flags().Changed("shard") {
+			return err
+		}
 		if done, err := share(s, j.query(targets), args); done || err != nil {
 			return err
 		}
@@ -199,6 +202,21 @@ func (j *job) together(targets []target) (groups [][]target) {
 		}
 	}
 	return groups
+}
+
+// apart returns an error if some targets are stacks of a window, and others are calls. Parts of shards have
+// the flow before the window then, and calls would begin there.
+func (j *job) apart(targets []target) error {
+	g := j.together(targets)
+	if len(g) < 2 {
+		return nil
+	}
+	for _, t := range g[1] {
+		if f := t.format; f.name == "perfetto" || slices.Contains(f.reads, "tables") && j.tables.Calls() {
+			return &decoder.CallError{What: fmt.Sprintf("--shard with --time: %s needs what ran before that time, and the calls of %s must not have it: write them with two commands", g[0][0].format.name, f.name)}
+		}
+	}
+	return nil
 }
 
 // decode decodes what the targets need and writes them.

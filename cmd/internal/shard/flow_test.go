@@ -261,7 +261,7 @@ func (f *firstAdd) Flow(b *decoder.Batch) error {
 }
 
 // TestAllFields would catch a field that a part does not hold: one that is new. Of a batch it
-// does not hold Onward and condensed, which the flow of shards does not have, and Walked, which nobody there asks for.
+// does not hold Onward, condensed and Walked, which nobody there asks for.
 func TestAllFields(t *testing.T) {
 	for _, x := range []struct {
 		of   any
@@ -270,6 +270,47 @@ func TestAllFields(t *testing.T) {
 		if got := reflect.TypeOf(x.of).NumField(); got != x.want {
 			t.Errorf("%T has %d fields, and parts know %d of them", x.of, got, x.want)
 		}
+	}
+}
+
+// readBack gives sink the flow of streams that body holds.
+func readBack(body []byte, streams []*decoder.Stream, sink decoder.Sink) error {
+	n := len(streams)
+	r := &reading{replayer: newReplayer(streams), in: newIn(bytes.NewReader(body)), blocks: make([]*decoder.Block, 1), tips: make([]following, 1), last: make([]uint32, n), stamps: make([]decoder.Stamp, n)}
+	return r.all(sink)
+}
+
+// targets is a Sink that keeps where the blocks of ranges lead.
+type targets []uint64
+
+// Flow keeps b.
+func (t *targets) Flow(b *decoder.Batch) error {
+	for i := range b.Ranges {
+		*t = append(*t, b.Ranges[i].Block.Target)
+	}
+	return nil
+}
+
+// TestGuestBlocks would catch code of a virtual machine that is taken for the host's. Both have a block at one
+// address, with instructions of the same lengths, that leads elsewhere.
+func TestGuestBlocks(t *testing.T) {
+	var file bytes.Buffer
+	p, _ := NewPart(Spec{1, 1}, Head{flowKind, "c"}, &file, "")
+	r, _ := newRecorder(p, 2)
+	want := targets{0x2000, 0x3000}
+	for i, to := range want {
+		k := (&decoder.Block{Addr: 0x1000, N: 1, Lens: []byte{2}, Target: to}).Part(0, 1)
+		b := decoder.Batch{Stream: i, Stamps: []decoder.Stamp{{Time: event.Always}}, Ranges: []decoder.BatchRange{{Block: k, N: 1}}}
+		if err := r.Flow(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got targets
+	if err := readBack(append(bytes.Clone(r.out), 0), []*decoder.Stream{{}, {Guest: 7}}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("blocks lead to %x, want %x", got, want)
 	}
 }
 
@@ -289,9 +330,8 @@ func TestWrongFlow(t *testing.T) {
 	}
 	plain := bytes.Clone(r.out)
 	try := func(body []byte) error {
-		r := &reading{replayer: newReplayer(2), in: newIn(bytes.NewReader(body)), blocks: make([]*decoder.Block, 1), tips: make([]following, 1), last: make([]uint32, 2), stamps: make([]decoder.Stamp, 2)}
 		var got printed
-		return r.all(&got)
+		return readBack(body, []*decoder.Stream{{}, {}}, &got)
 	}
 	if err := try(append(bytes.Clone(plain), 0)); err != nil {
 		t.Errorf("what was written cannot be read: %s", err)

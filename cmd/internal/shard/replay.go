@@ -17,12 +17,12 @@ import (
 // replayer gives the flow that parts hold. Parts share its blocks: each is there once, as in
 // the flow of one process.
 type replayer struct {
-	streams int
-	blocks  map[string]*decoder.Block // by what a part has of them
+	streams []*decoder.Stream
+	blocks  map[string]*decoder.Block // by the machine, and what a part has of them
 }
 
-// newReplayer returns a replayer of the flow of so many streams.
-func newReplayer(streams int) *replayer {
+// newReplayer returns a replayer of the flow of streams.
+func newReplayer(streams []*decoder.Stream) *replayer {
 	return &replayer{streams: streams, blocks: map[string]*decoder.Block{}}
 }
 
@@ -51,7 +51,7 @@ func (p *replayer) play(body io.Reader, sink decoder.Sink) error {
 	defer z.Close()
 	r := &reading{
 		replayer: p, in: newIn(z), blocks: make([]*decoder.Block, 1), tips: make([]following, 1),
-		last: make([]uint32, p.streams), stamps: make([]decoder.Stamp, p.streams),
+		last: make([]uint32, len(p.streams)), stamps: make([]decoder.Stamp, len(p.streams)),
 	}
 	return r.all(sink)
 }
@@ -127,7 +127,7 @@ func (r *reading) bytes() []byte {
 
 // batch reads the next batch, and reports whether there is one.
 func (r *reading) batch() bool {
-	stream := r.count(r.streams)
+	stream := r.count(len(r.streams))
 	if stream == 0 {
 		return false
 	}
@@ -212,7 +212,7 @@ func (r *reading) block() *decoder.Block {
 		return nil
 	}
 	key := binary.LittleEndian.AppendUint64(nil, k.Addr)
-	for _, n := range [...]uint32{k.Space, uint32(k.Span.From), uint32(k.Span.Until), uint32(k.Class)<<16 | uint32(k.Flags)<<8 | uint32(k.Mode)} {
+	for _, n := range [...]uint32{uint32(r.streams[r.out.Stream].Guest), k.Space, uint32(k.Span.From), uint32(k.Span.Until), uint32(k.Class)<<16 | uint32(k.Flags)<<8 | uint32(k.Mode)} {
 		key = binary.LittleEndian.AppendUint32(key, n)
 	}
 	key = append(key, lens...)

@@ -127,7 +127,7 @@ func (j *Joined) fits(s *decoder.Session) error {
 // give gives sink the flow of the parts, one behind the other, until it has enough.
 func (j *Joined) give(s *decoder.Session, sink decoder.Sink) error {
 	if j.flow == nil {
-		j.flow = newReplayer(len(s.Streams()))
+		j.flow = newReplayer(s.Streams())
 	}
 	for i, p := range j.parts {
 		err := j.flow.play(io.NewSectionReader(p.body, j.flows[i], p.body.Size()-j.flows[i]), sink)

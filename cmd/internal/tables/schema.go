@@ -206,6 +206,9 @@ func Choose(list string) (c Choice, err error) {
 	return c, nil
 }
 
+// Calls reports whether the table of calls is chosen.
+func (c *Choice) Calls() bool { return c[tableCalls] }
+
 // Crossings reports whether it is to be known how CPUs crossed changes.
 func (c *Choice) Crossings() bool { return c[tableCrossings] }
 
