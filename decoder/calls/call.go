@@ -102,6 +102,9 @@ type trap struct {
 	poke  int // in Session.Pokes; -1: not known
 }
 
+// Guest returns the process that runs the virtual machine whose function it is; 0: the function is the host's.
+func (c *Call) Guest() int32 { return c.at.guest }
+
 // Total returns bounds of how long a call took that has ended, ns, from its first to its
 // last instruction. That is with callees, interrupts and the time that its thread did not
 // run. Hi is math.MaxUint64 where the trace states no moment before its beginning. ok is

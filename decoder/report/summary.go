@@ -21,7 +21,7 @@ type Summary struct {
 	Traps        uint64                        // breakpoint exceptions
 	Threads      int                           // that records say ran; of threads traced alone, these
 	// Functions are those that executed instructions, those with the most first. Each has its
-	// Symbol and File, its Instructions, and Entered: executions of its first instruction.
+	// Symbol and File, its Guest (decoder.Stream), its Instructions, and Entered: executions of its first instruction.
 	Functions []functionCount
 }
 
@@ -38,6 +38,7 @@ type GapCount struct {
 // programs executed has the file that it was mapped from, too.
 type functionCount struct {
 	Symbol, File string
+	Guest        int32
 	Instructions uint64
 	Entered      uint64 // executions of its first instruction
 }
@@ -64,7 +65,10 @@ type summarySink struct {
 }
 
 // functionKey names a function. A name stands for several where files have static ones.
-type functionKey struct{ file, symbol string }
+type functionKey struct {
+	file, symbol string
+	guest        int32
+}
 
 // part is what a block has of one function: instructions from its first one on.
 type part struct {
@@ -98,7 +102,7 @@ func (c *summarySink) Flow(b *decoder.Batch) error {
 		}
 		parts, known := c.places[r.Block]
 		if !known {
-			parts = c.divide(r.Block, b.Stamps[r.Stamp].Time.Likely())
+			parts = c.divide(c.s.Streams()[b.Stream].Guest, r.Block, b.Stamps[r.Stamp].Time.Likely())
 		}
 		for _, p := range parts {
 			if uint16(r.N) > p.first {
@@ -151,24 +155,29 @@ func (c *summarySink) gap(g *event.Gap) {
 	}
 }
 
-// divide finds which functions b is of.
-func (c *summarySink) divide(b *decoder.Block, time uint64) (parts []part) {
-	addr := b.Addr
+// divide finds which functions b is of, which a guest executed, or the host: 0.
+func (c *summarySink) divide(guest int32, b *decoder.Block, time uint64) (parts []part) {
+	addr, machine := b.Addr, c.s
+	for _, g := range decoder.Guests(c.s) {
+		if g.Meta().Guest == guest {
+			machine = g
+		}
+	}
 	var last functionKey
 	for i, l := range b.Lens {
-		sym, off, file, ok := c.s.Symbol(b.Space, addr, time)
+		sym, off, file, ok := machine.Symbol(b.Space, addr, time)
 		if !ok {
 			sym, file, off = "", "", 1
 		} else if sym == "" {
 			off = 1 // of the file
 		}
-		k := functionKey{file, sym}
+		k := functionKey{file, sym, guest}
 		if n := len(parts); n > 0 && k == last && off != 0 {
 			parts[n-1].n++
 		} else {
 			f := c.functions[k]
 			if f == nil {
-				f = &functionCount{Symbol: sym, File: file}
+				f = &functionCount{Symbol: sym, File: file, Guest: guest}
 				c.functions[k] = f
 			}
 			parts = append(parts, part{f, uint16(i), 1, off == 0})
@@ -190,7 +199,7 @@ func (c *summarySink) summary(only []int) *Summary {
 		x.From = 0
 	}
 	for i, st := range c.s.Streams() {
-		if only == nil || slices.Contains(only, i) {
+		if st.Guest == 0 && (only == nil || slices.Contains(only, i)) { // else they are the host's bytes
 			x.Bytes += st.Size - st.Head
 			if st.Head > 0 {
 				c.gap(&event.Gap{Reason: event.NoSync, Stream: i, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
@@ -205,7 +214,7 @@ func (c *summarySink) summary(only []int) *Summary {
 		x.Functions = append(x.Functions, *f)
 	}
 	slices.SortFunc(x.Functions, func(a, b functionCount) int {
-		return cmp.Or(cmp.Compare(b.Instructions, a.Instructions), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(b.Instructions, a.Instructions), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.File, b.File), cmp.Compare(a.Guest, b.Guest))
 	})
 	x.Threads = len(c.threads)
 	return x

@@ -13,7 +13,8 @@ import (
 type functionObject struct {
 	Type      string  `json:"type"` // "function"
 	Sym       string  `json:"sym"`
-	Addr      string  `json:"addr"` // 0x and hex digits
+	Guest     int32   `json:"guest,omitempty"` // the virtual machine's process
+	Addr      string  `json:"addr"`            // 0x and hex digits
 	File      string  `json:"file,omitempty"`
 	By        string  `json:"by,omitempty"`
 	Part      string  `json:"part,omitempty"` // of --split-at: before, across, after
@@ -85,7 +86,7 @@ func (t *table) objects(w io.Writer) error {
 	for _, g := range t.groups {
 		k := &g.took
 		x := functionObject{
-			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
+			Type: "function", Sym: g.sym, Guest: g.guest, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
 			Count: g.count, Timed: k.N, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
 			jsonPace: g.object(), Counted: g.counted,
 		}

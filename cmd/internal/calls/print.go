@@ -93,6 +93,9 @@ func (g *group) apart() string {
 	if by == "-1" {
 		by = "" // the thread is not known
 	}
+	if g.guest != 0 && !strings.HasPrefix(by, "guest") { // else it is the name of a stream
+		by = fmt.Sprintf("guest%d %s", g.guest, by)
+	}
 	s := strings.Join(strings.Fields(by+" "+partNames[g.part]), ", ")
 	if s == "" {
 		return ""

@@ -60,6 +60,7 @@ type group struct {
 
 	groupKey
 	sym, file string
+	guest     int32 // decoder.Stream.Guest
 	addr      uint64
 }
 
@@ -251,7 +252,7 @@ func (t *table) group(c *calls.Call) *group {
 
 // newGroup adds a group of calls as c.
 func (t *table) newGroup(c *calls.Call, k groupKey) *group {
-	g := &group{groupKey: k, sym: c.Sym, file: c.File, addr: c.Addr}
+	g := &group{groupKey: k, sym: c.Sym, file: c.File, guest: c.Guest(), addr: c.Addr}
 	t.groups = append(t.groups, g)
 	return g
 }
@@ -284,7 +285,7 @@ func (t *table) sort() {
 			by = 0
 		}
 		return cmp.Or(by, cmp.Compare(nameOf(a.sym, a.addr), nameOf(b.sym, b.addr)), cmp.Compare(a.addr, b.addr),
-			strings.Compare(a.by, b.by), cmp.Compare(a.part, b.part))
+			cmp.Compare(a.guest, b.guest), strings.Compare(a.by, b.by), cmp.Compare(a.part, b.part))
 	})
 	if n := t.o.first; n > 0 {
 		t.groups = t.groups[:min(n, len(t.groups))]

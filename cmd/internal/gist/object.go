@@ -61,6 +61,7 @@ type gapCount struct {
 type function struct {
 	Sym          string `json:"sym,omitempty"`
 	File         string `json:"file,omitempty"`
+	Guest        int32  `json:"guest,omitempty"` // the virtual machine's process
 	Instructions uint64 `json:"instructions"`
 	Entered      uint64 `json:"entered"`
 }
@@ -68,7 +69,7 @@ type function struct {
 // New makes an object of a summary of what only lets pass.
 func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 	j := &Object{
-		Type: "summary", Beside: x.Beside, Streams: only.Count(), Threads: x.Threads, TraceBytes: x.Bytes,
+		Type: "summary", Beside: x.Beside, Threads: x.Threads, TraceBytes: x.Bytes,
 		Instructions: x.Instructions, Ambiguous: x.ByVerdict[decoder.Ambiguous], Verdicts: map[string]uint64{}, Traps: x.Traps,
 		GapReasons: []gapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{},
 		KindsWithin: map[string]int{}, TasksWithin: map[string]int{}, Functions: []function{},
@@ -80,12 +81,35 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 			j.Verdicts[decoder.Verdict(v).String()] = n
 		}
 	}
+	for _, st := range s.Streams() {
+		if own(st, only.Streams) {
+			j.Streams++
+		}
+	}
 	for i := range x.Gaps {
 		g := &x.Gaps[i]
 		j.Gaps += g.N
 		j.GapReasons = append(j.GapReasons, gapCount{g.Reason.String(), g.N, g.Bytes, g.Time, report.GapHint(s, &g.First)})
 	}
-	for k := range s.Pokes() {
+	for _, machine := range append([]*decoder.Session{s}, decoder.Guests(s)...) {
+		j.changes(machine, only)
+	}
+	for i := range x.Functions[:min(len(x.Functions), hottest)] {
+		f := &x.Functions[i]
+		j.Functions = append(j.Functions, function{f.Symbol, f.File, f.Guest, f.Instructions, f.Entered})
+	}
+	return j
+}
+
+// own reports whether st is a stream of the host among those with the indices only, nil for all. The streams of a guest
+// are the same bytes of trace.
+func own(st *decoder.Stream, only []int) bool {
+	return st.Guest == 0 && (only == nil || slices.Contains(only, st.Index))
+}
+
+// changes counts the changes to the code of a machine: s or its guest.
+func (j *Object) changes(machine *decoder.Session, only *filter.Filter) {
+	for k := range machine.Pokes() {
 		if !only.Change(k.Addr, k.Range().Len, k.Time, base(k.Symbol)) {
 			continue
 		}
@@ -104,11 +128,6 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 			j.TasksWithin[k.Comm]++
 		}
 	}
-	for i := range x.Functions[:min(len(x.Functions), hottest)] {
-		f := &x.Functions[i]
-		j.Functions = append(j.Functions, function{f.Symbol, f.File, f.Instructions, f.Entered})
-	}
-	return j
 }
 
 // liner prints a line: a name, and what there is to say.
@@ -192,6 +211,9 @@ func (j *Object) Print(w io.Writer) {
 		}
 		if f.File != "" && !strings.HasPrefix(f.File, "[kernel") {
 			name += " (" + f.File + ")"
+		}
+		if f.Guest != 0 {
+			name += fmt.Sprintf("  (guest%d)", f.Guest)
 		}
 		before := fmt.Sprintf("%12d %9s  ", f.Instructions, entered)
 		line("", "%s%s", before, terminal.Fit(name, terminal.Rest(j.Width, "              "+before)))

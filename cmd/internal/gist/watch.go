@@ -1,8 +1,6 @@
 package gist
 
 import (
-	"slices"
-
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -23,8 +21,8 @@ func Watch(s *decoder.Session, q *decoder.Query) func(gaps uint64) *Object {
 		j.Gaps = gaps
 		j.Threads = len(w.threads)
 		j.From, j.Until = filter.Within(s, only, w.from, w.until)
-		for i, st := range s.Streams() {
-			if only == nil || slices.Contains(only, i) {
+		for _, st := range s.Streams() {
+			if own(st, only) {
 				j.Streams++
 				j.TraceBytes += st.Size - st.Head
 			}

@@ -218,24 +218,33 @@ func (l *list) called(line string, e *entry) string {
 	name, behind := named(e.Sym, e.Off, e.File), ""
 	switch e.Type {
 	case "function":
-		if name = named(e.Sym, 0, e.File); e.By != "" {
+		if name, behind = named(e.Sym, 0, e.File), guestOf(e); e.By != "" {
 			behind = "  (" + e.By + ")"
 		}
 	case "line":
 		name = lineName(e)
 	case "block":
 		line += fmt.Sprintf("%s-%s ", e.Addr, e.End[max(0, len(e.End)-4):])
-		behind = versions(e)
+		behind = versions(e) + guestOf(e)
 	default:
 		from, to := e.Addr+" "+name, e.To+" "+named(e.ToSym, e.ToOff, e.ToFile)
 		if l.o.width > 0 && e.Sym+e.File != "" && e.ToSym+e.ToFile != "" { // there is no room for addresses
 			from, to = name, named(e.ToSym, e.ToOff, e.ToFile)
 		}
-		left := terminal.Rest(l.o.width, line+" =>   "+way(e))
+		way := way(e) + guestOf(e)
+		left := terminal.Rest(l.o.width, line+" =>   "+way)
 		to = terminal.Fit(to, max(left/2, left-utf8.RuneCountInString(from)))
-		return line + terminal.Fit(from, max(left-utf8.RuneCountInString(to), min(left, 1))) + " => " + to + "  " + way(e)
+		return line + terminal.Fit(from, max(left-utf8.RuneCountInString(to), min(left, 1))) + " => " + to + "  " + way
 	}
 	return line + terminal.Fit(name, terminal.Rest(l.o.width, line+behind)) + behind
+}
+
+// guestOf says which virtual machine an entry is of.
+func guestOf(e *entry) string {
+	if e.Guest == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  (guest%d)", e.Guest)
 }
 
 // lineName names a source line.
