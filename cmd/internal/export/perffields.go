@@ -158,14 +158,23 @@ func (p *perfScript) file(r *rows.Row, addr uint64, at *rows.Place) string {
 		kernel = m.Kernel(addr)
 	}
 	switch {
+	case kernel && (at.DSO == "" || at.DSO == kernelName):
+		return kernelOf(r.Stream.Guest)
 	case at.DSO != "" && kernel && at.DSO[0] != '[':
 		return "[" + at.DSO + "]"
 	case at.DSO != "":
 		return at.DSO
-	case kernel:
-		return "[kernel.kallsyms]"
 	}
 	return "[unknown]"
+}
+
+// kernelOf returns what perf calls the kernel of a virtual machine that a process runs, 0: of the host
+// (machine__mmap_name, tools/perf/util/machine.c, v6.12).
+func kernelOf(guest int32) string {
+	if guest == 0 {
+		return kernelName
+	}
+	return fmt.Sprintf("[guest.kernel.kallsyms.%d]", guest)
 }
 
 // perfTransfer returns perf's words for how the flow went.

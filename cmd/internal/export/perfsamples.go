@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
@@ -19,14 +20,34 @@ type perfSamples struct {
 	job   *job
 	out   *bufio.Writer
 	since map[int64]uint64 // by thread, or stream: since when its stack is what it is, ns
+	cpu   int32            // that executes the flow at hand
 	err   error
 }
 
 // newPerfSamples returns a sink that writes samples with stacks.
 func newPerfSamples(j *job, w io.Writer) (host.Sink, error) {
 	p := &perfSamples{job: j, out: bufio.NewWriter(w), since: map[int64]uint64{}}
-	p.Tree = calls.Tree{Session: j.session, OnBegin: p.entered, OnEnd: p.left}
+	p.Tree = calls.Tree{Session: j.session, OnBegin: p.entered, OnEnd: p.left, OnRan: p.ran}
 	return p, nil
+}
+
+// Flow follows b.
+func (p *perfSamples) Flow(b *decoder.Batch) error {
+	p.cpu = p.job.session.Streams()[b.Stream].CPU
+	return p.Tree.Flow(b)
+}
+
+// A call's Tag: how many of its instructions samples have, and above that 1 plus the CPU that ran it last.
+const (
+	tagCPU    = 48
+	tagCounts = 1<<tagCPU - 1
+)
+
+// ran notes which CPU runs c: it may not be the one that c began on.
+func (p *perfSamples) ran(c *calls.Call, _ *decoder.BatchRange) {
+	if c != nil {
+		c.Tag = c.Tag&tagCounts | uint64(p.cpu+1)<<tagCPU
+	}
 }
 
 // entered ends the stretch of the caller.
@@ -57,8 +78,11 @@ func (p *perfSamples) stretch(c *calls.Call, now uint64) {
 	if !p.job.ambiguous {
 		n -= c.Ambiguous
 	}
-	period := n - c.Tag
-	c.Tag = n
+	period, cpu := n-c.Tag&tagCounts, int32(c.Tag>>tagCPU)-1
+	c.Tag = c.Tag&^tagCounts | n
+	if cpu < 0 { // what ran in it are thunks, which are calls of their own to OnRan
+		cpu = c.Stream.CPU
+	}
 	at := p.since[perfThreadOf(c)]
 	if at == 0 {
 		at = now // it began before the trace tells a time
@@ -73,17 +97,17 @@ func (p *perfSamples) stretch(c *calls.Call, now uint64) {
 	case comm == "":
 		comm = fmt.Sprintf(":%d", c.TID)
 	case c.TID == 0:
-		comm = fmt.Sprintf("%s/%d", comm, c.Stream.CPU) // as the kernel calls its idle tasks: their times overlap
+		comm = fmt.Sprintf("%s/%d", comm, cpu) // as the kernel calls its idle tasks: their times overlap
 	}
-	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", comm, max(c.TID, 0), max(c.Stream.CPU, 0), at/1e9, at%1e9, period)
+	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", comm, max(c.TID, 0), max(cpu, 0), at/1e9, at%1e9, period)
 	for ; c != nil; c = c.Caller {
 		name, file := c.Sym, c.File
 		if name == "" {
 			name = "[unknown]"
 		}
 		switch kernel := p.job.session.Kernel(c.Addr); {
-		case file == "" && kernel:
-			file = "[kernel.kallsyms]"
+		case kernel && (file == "" || file == kernelName):
+			file = kernelOf(c.Guest())
 		case file == "":
 			file = "[unknown]"
 		case kernel && !strings.HasPrefix(file, "["):
