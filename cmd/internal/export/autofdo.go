@@ -39,10 +39,11 @@ func (j *job) profileOf(base func(*object) uint64) (*rangeProfile, error) {
 	}
 	off := base(x)
 	of := func(space uint32, addr, seen uint64) (uint64, bool) {
-		if o.at(space, addr, seen) != x {
+		y := o.at(space, addr, seen)
+		if y == nil || y != x && y.everywhere() != x.everywhere() {
 			return 0, false
 		}
-		return x.vaddr(addr) - off, true
+		return y.vaddr(addr) - off, true
 	}
 	ranges, branches, entries := map[pair]uint64{}, map[pair]uint64{}, map[pair]uint64{}
 	all := j.counter.All(0)

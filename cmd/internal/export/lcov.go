@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -29,8 +28,7 @@ type copyAt struct {
 // jump is a conditional branch of a line.
 type jump struct {
 	lineAt
-	space uint32
-	addr  uint64
+	at codeAt
 }
 
 // ways is how often a conditional branch was taken, and not.
@@ -62,8 +60,11 @@ func writeLcov(j *job, w io.Writer) error {
 		jumps: map[jump]*ways{}, seen: map[functionAt]bool{},
 	}
 	all := j.executed()
-	executed := map[functionAt]uint64{}
-	blocks := map[functionAt]counts.Range{}
+	type place struct {
+		functionAt
+		block counts.Range
+	}
+	executed, places := map[codeAt]uint64{}, map[codeAt]place{}
 	for _, r := range all.Ranges() {
 		n := j.count(r.Count)
 		if n == 0 || !c.wanted(r.Block.Space, r.Block.Addr, r.Seen) {
@@ -71,17 +72,15 @@ func writeLcov(j *job, w io.Writer) error {
 		}
 		a := r.Block.Addr
 		for _, size := range r.Block.Lens[:r.Insns] {
-			at := functionAt{r.Block.Space, a}
+			at := c.objects.code(r.Block.Space, a, r.Seen)
 			executed[at] += n
-			blocks[at] = r
+			places[at] = place{functionAt{r.Block.Space, a}, r}
 			a += uint64(size)
 		}
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(executed), func(a, b functionAt) int {
-		return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr))
-	}) {
-		r := blocks[at]
-		c.ran(at, executed[at], &r)
+	for _, at := range slices.SortedFunc(maps.Keys(executed), codeAt.order) {
+		p := places[at]
+		c.ran(p.functionAt, executed[at], &p.block)
 	}
 	for _, e := range all.Edges() {
 		if n := j.count(e.Count); n > 0 && e.From.Class == isa.Cond && c.wanted(e.From.Space, e.From.LastIP(), e.Seen) {
@@ -171,7 +170,7 @@ func (c *sourceCoverage) went(e *counts.Edge, n uint64) {
 	if len(frames) == 0 || frames[0].Line == 0 {
 		return
 	}
-	k := jump{lineAt{frames[0].File, frames[0].Line}, e.From.Space, at}
+	k := jump{lineAt{frames[0].File, frames[0].Line}, c.objects.code(e.From.Space, at, e.Seen)}
 	x := c.jumps[k]
 	if x == nil {
 		x = new(ways)
@@ -236,7 +235,7 @@ func (c *sourceCoverage) listJumps(out io.Writer, file string, order []int, jump
 	found, hit := 0, 0
 	for _, l := range order {
 		list := jumps[lineAt{file, l}]
-		slices.SortFunc(list, func(a, b jump) int { return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr)) })
+		slices.SortFunc(list, func(a, b jump) int { return a.at.order(b.at) })
 		for i, k := range list {
 			x := c.jumps[k]
 			for way, n := range []uint64{x.taken, x.passed} {

@@ -75,6 +75,33 @@ func (o *objects) at(space uint32, addr, time uint64) *object {
 	return x
 }
 
+// everywhere is x wherever it lies in memory: several programs have a file at addresses of their own.
+func (x *object) everywhere() decoder.Object {
+	f := x.Object
+	f.Start = 0
+	return f
+}
+
+// codeAt is a place in a file, wherever that lies in memory.
+type codeAt struct {
+	file  decoder.Object // with Start 0
+	space uint32         // of code that no file holds
+	addr  uint64         // from where the file lies, or in the address space
+}
+
+// code returns the place of an address.
+func (o *objects) code(space uint32, addr, time uint64) codeAt {
+	if x := o.at(space, addr, time); x != nil {
+		return codeAt{file: x.everywhere(), addr: addr - x.Start}
+	}
+	return codeAt{space: space, addr: addr}
+}
+
+// order compares places.
+func (a codeAt) order(b codeAt) int {
+	return cmp.Or(cmp.Compare(a.file.Name, b.file.Name), cmp.Compare(a.file.BuildID, b.file.BuildID), cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr))
+}
+
 // read reads the segments of a program's file.
 func (x *object) read(s *decoder.Session) {
 	if x.Kernel {
@@ -134,10 +161,14 @@ func (x *object) firstCode() uint64 {
 	return 0
 }
 
-// all returns the files in which something was executed, those with the most first.
+// all returns the files in which something was executed, those with the most first, wherever they lie.
 func (o *objects) all() []*object {
+	n := map[decoder.Object]uint64{}
+	for _, x := range o.list {
+		n[x.everywhere()] += x.n
+	}
 	return slices.SortedFunc(maps.Values(o.list), func(a, b *object) int {
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Start, b.Start))
+		return cmp.Or(cmp.Compare(n[b.everywhere()], n[a.everywhere()]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Start, b.Start))
 	})
 }
 
@@ -161,6 +192,8 @@ func (j *job) one() (*objects, *object, error) {
 	for _, x := range o.all() {
 		if best == nil && (j.object == "" || x.called(j.object)) {
 			best = x
+		}
+		if best != nil && x.everywhere() == best.everywhere() {
 			continue
 		}
 		names = append(names, x.Name)
