@@ -38,7 +38,7 @@ func mappedOften(t *testing.T) []string {
 	return []string{"--pt", "0:cpu0.pt", "--events", "events.jsonl", "--symfs", "prog"}
 }
 
-// TestMappedOften would catch profiles and coverage of one run of a program, where several ran at addresses of
+// TestMappedOften would catch profiles, coverage and calls of one run of a program, where several ran at addresses of
 // their own. Each runs every instruction of the loop three times, and all others once.
 func TestMappedOften(t *testing.T) {
 	flags := mappedOften(t)
@@ -49,10 +49,15 @@ func TestMappedOften(t *testing.T) {
 		{"autofdo", []string{"0-7:6", "e-e:6", "7->5:12", "11->e:6"}},
 		{"profgen", []string{"0-7:6", "7->5:12"}},
 		{"bolt", []string{"B 401007 401005 12 0", "f 401000 401007 6"}},
+		{"calls", []string{"       6        -        -        -        -        -  _start (/prog)", "       6      0ns      0ns      0ns      0ns      0ns  leaf (/prog)"}},
 		{"lcov", []string{"FNDA:6,leaf", "BRDA:3,0,0,12", "BRDA:3,0,1,6", "BRF:2", "DA:1,6", "DA:2,18", "DA:6,0"}},
 	} {
 		var out, errs bytes.Buffer
-		if c := run(append([]string{"export", "-o", x.format + ":-"}, flags...), nil, &out, &errs); c != exitWhole {
+		args := []string{"export", "-o", x.format + ":-"}
+		if x.format == "calls" {
+			args = []string{"calls", "--sort", "name"}
+		}
+		if c := run(append(args, flags...), nil, &out, &errs); c != exitWhole {
 			t.Fatalf("%s: exit code %d: %s", x.format, c, &errs)
 		}
 		for _, line := range x.want {

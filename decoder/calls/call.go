@@ -105,6 +105,9 @@ type trap struct {
 // Guest returns the process that runs the virtual machine whose function it is; 0: the function is the host's.
 func (c *Call) Guest() int32 { return c.at.guest }
 
+// Space returns the address space that Addr lies in (Session.Symbol).
+func (c *Call) Space() uint32 { return c.at.space }
+
 // Total returns bounds of how long a call took that has ended, ns, from its first to its
 // last instruction. That is with callees, interrupts and the time that its thread did not
 // run. Hi is math.MaxUint64 where the trace states no moment before its beginning. ok is

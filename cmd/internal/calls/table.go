@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -22,6 +23,8 @@ type table struct {
 	groups []*group
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
+	first  []int    // by Call.Function, plus 1: the first one that is the same function elsewhere in memory
+	places map[placeOf]int
 	slow   []slowCall
 	counts bool   // some call has cycles
 	slower uint64 // ns that a call must take to be among the slowest
@@ -106,6 +109,7 @@ func newTable(s *decoder.Session, o *options) *table {
 // forget begins anew.
 func (t *table) forget() bool {
 	t.gaps, t.groups, t.of, t.plain, t.slow, t.slower, t.counts = 0, nil, map[groupKey]*group{}, nil, nil, 0, false
+	t.first, t.places = nil, map[placeOf]int{}
 	return true
 }
 
@@ -208,18 +212,53 @@ func (t *table) wants(c *calls.Call) bool {
 	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
 }
 
+// placeOf is where a function lies in its file.
+type placeOf struct {
+	guest     int32
+	sym, file string
+	at        uint64
+}
+
+// function returns the number of c's function. Programs may have a file at addresses of their own: the
+// function is one for all.
+func (t *table) function(c *calls.Call) int {
+	for c.Function >= len(t.first) {
+		t.first = append(t.first, 0)
+	}
+	n := &t.first[c.Function]
+	if *n > 0 {
+		return *n - 1
+	}
+	*n = c.Function + 1
+	if c.Space() == 0 || c.Sym == "" {
+		return c.Function
+	}
+	o, ok := items.MachineOf(t.s, c.Guest()).Object(c.Space(), c.Addr, c.Begin.Lo)
+	if !ok {
+		return c.Function
+	}
+	k := placeOf{c.Guest(), c.Sym, c.File, c.Addr - o.Start}
+	if known, ok := t.places[k]; ok {
+		*n = known + 1
+	} else {
+		t.places[k] = c.Function
+	}
+	return *n - 1
+}
+
 // group returns the group of c.
 func (t *table) group(c *calls.Call) *group {
+	f := t.function(c)
 	if t.o.by == "" && t.o.split == 0 {
-		for c.Function >= len(t.plain) {
+		for f >= len(t.plain) {
 			t.plain = append(t.plain, nil)
 		}
-		if t.plain[c.Function] == nil {
-			t.plain[c.Function] = t.newGroup(c, groupKey{function: c.Function})
+		if t.plain[f] == nil {
+			t.plain[f] = t.newGroup(c, groupKey{function: f})
 		}
-		return t.plain[c.Function]
+		return t.plain[f]
 	}
-	k := groupKey{function: c.Function}
+	k := groupKey{function: f}
 	switch t.o.by {
 	case "cpu":
 		k.by = c.Stream.Name
