@@ -313,6 +313,21 @@ func (k *Sink) symbols() error {
 	return nil
 }
 
+// insnAt is where an instruction lies. Programs have code of their own at one address: the names tell it apart.
+type insnAt struct {
+	addr      uint64
+	sym, file string // of the kernel's: ""
+}
+
+// insnOf returns where the instruction of r at addr lies.
+func insnOf(names *counts.Names, r *counts.Range, addr uint64) insnAt {
+	if r.Block.Space == 0 {
+		return insnAt{addr: addr}
+	}
+	p := names.At(r.Block.Space, addr, r.Seen)
+	return insnAt{addr, p.Sym, p.File}
+}
+
 // executed writes blocks and instructions with how often they were executed.
 func (k *Sink) executed() {
 	names := counts.NewNames(k.s)
@@ -321,7 +336,7 @@ func (k *Sink) executed() {
 			continue
 		}
 		stream := k.s.Streams()[g.Stream].Name
-		insns := map[uint64]counts.Count{}
+		insns := map[insnAt]counts.Count{}
 		list := k.counter.Table(g).Ranges()
 		for i := range list {
 			r := &list[i]
@@ -338,8 +353,9 @@ func (k *Sink) executed() {
 			_ = k.put(tableBlocks)
 			a := r.Block.Addr
 			for _, n := range r.Block.Lens[:r.Insns] {
-				c := insns[a]
-				insns[a] = counts.Count{N: c.N + r.N, Ambiguous: c.Ambiguous + r.Ambiguous}
+				at := insnOf(names, r, a)
+				c := insns[at]
+				insns[at] = counts.Count{N: c.N + r.N, Ambiguous: c.Ambiguous + r.Ambiguous}
 				a += uint64(n)
 			}
 		}
@@ -348,13 +364,14 @@ func (k *Sink) executed() {
 }
 
 // each writes instructions, in the order of the blocks that hold them.
-func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, insns map[uint64]counts.Count) {
+func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, insns map[insnAt]counts.Count) {
 	for i := range list {
 		r := &list[i]
 		a := r.Block.Addr
 		for _, n := range r.Block.Lens[:r.Insns] {
-			if c, ok := insns[a]; ok {
-				delete(insns, a)
+			at := insnOf(names, r, a)
+			if c, ok := insns[at]; ok {
+				delete(insns, at)
 				p := names.At(r.Block.Space, a, r.Seen)
 				k.row = k.row[:0]
 				k.addText(stream)
