@@ -19,11 +19,15 @@ var Always = Time{0, math.MaxUint64}
 // Known reports whether the moment is bounded from below or above.
 func (t Time) Known() bool { return t.Lo != 0 || t.Hi != math.MaxUint64 }
 
-// Likely returns the moment inside of t by which what happened then is looked
-// up: half-way, or the lower bound where there is no upper one, ns.
+// Likely returns the moment inside of t by which what happened then is looked up and
+// drawn: half-way, ns. Where there is one bound only, it is that. A lower bound of 0 is none:
+// half-way from there lies long before the recording.
 func (t Time) Likely() uint64 {
-	if t.Hi == math.MaxUint64 || t.Hi < t.Lo {
+	switch {
+	case t.Hi == math.MaxUint64 || t.Hi < t.Lo:
 		return t.Lo
+	case t.Lo == 0:
+		return t.Hi
 	}
 	return t.Lo + (t.Hi-t.Lo)/2
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // perfSamples is samples with stacks, as perf script --ns --itrace=ige prints them: a block of
@@ -19,14 +20,14 @@ type perfSamples struct {
 	calls.Tree
 	job   *job
 	out   *bufio.Writer
-	since map[int64]uint64 // by thread, or stream: since when its stack is what it is, ns
-	cpu   int32            // that executes the flow at hand
+	since map[int64]*moment // by thread, or stream: since when its stack is what it is
+	cpu   int32             // that executes the flow at hand
 	err   error
 }
 
 // newPerfSamples returns a sink that writes samples with stacks.
 func newPerfSamples(j *job, w io.Writer) (host.Sink, error) {
-	p := &perfSamples{job: j, out: bufio.NewWriter(w), since: map[int64]uint64{}}
+	p := &perfSamples{job: j, out: bufio.NewWriter(w), since: map[int64]*moment{}}
 	p.Tree = calls.Tree{Session: j.session, OnBegin: p.entered, OnEnd: p.left, OnRan: p.ran}
 	return p, nil
 }
@@ -50,30 +51,58 @@ func (p *perfSamples) ran(c *calls.Call, _ *decoder.BatchRange) {
 	}
 }
 
+// moment is when a stack became what it is, ns.
+type moment struct {
+	from   uint64 // no earlier; 0: not known
+	latest uint64 // where from is 0; 0: that is not known either
+	shown  uint64 // the time of the last sample
+}
+
+// goesTo has m be no earlier than t.
+func (m *moment) goesTo(t event.Time) {
+	if m.from = max(m.from, t.Lo); m.latest == 0 {
+		m.latest = t.Likely()
+	}
+}
+
+// show returns the time of a sample, which is no earlier than that of the one before. Readers take 0 for a time.
+func (m *moment) show() uint64 {
+	if m.shown = max(m.shown, m.from); m.shown == 0 {
+		m.shown = m.latest
+	}
+	return m.shown
+}
+
 // entered ends the stretch of the caller.
 func (p *perfSamples) entered(c *calls.Call) {
 	if c.Caller != nil {
-		p.stretch(c.Caller, c.Begin.Lo)
+		p.stretch(c.Caller, c.Begin)
 	}
-	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.Begin.Lo)
+	p.sinceOf(c).goesTo(c.Begin)
 }
 
 // left ends the stretch of c.
 func (p *perfSamples) left(c *calls.Call) {
-	p.stretch(c, c.End.Lo)
-	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.End.Lo)
+	p.stretch(c, c.End)
+	p.sinceOf(c).goesTo(c.End)
 }
 
-// perfThreadOf names the thread of c.
-func perfThreadOf(c *calls.Call) int64 {
+// sinceOf returns since when the stack of c's thread is what it is.
+func (p *perfSamples) sinceOf(c *calls.Call) *moment {
+	k := -1 - int64(c.Stream.Index)
 	if c.TID > 0 {
-		return int64(c.TID)
+		k = int64(c.TID)
 	}
-	return -1 - int64(c.Stream.Index)
+	m := p.since[k]
+	if m == nil {
+		m = &moment{}
+		p.since[k] = m
+	}
+	return m
 }
 
-// stretch writes what c executed since the last sample of it, up to now (ns).
-func (p *perfSamples) stretch(c *calls.Call, now uint64) {
+// stretch writes what c executed since the last sample of it, up to now.
+func (p *perfSamples) stretch(c *calls.Call, now event.Time) {
 	n := c.Self
 	if !p.job.ambiguous {
 		n -= c.Ambiguous
@@ -83,15 +112,15 @@ func (p *perfSamples) stretch(c *calls.Call, now uint64) {
 	if cpu < 0 { // what ran in it are thunks, which are calls of their own to OnRan
 		cpu = c.Stream.CPU
 	}
-	at := p.since[perfThreadOf(c)]
-	if at == 0 {
-		at = now // it began before the trace tells a time
+	m := p.sinceOf(c)
+	if m.from == 0 {
+		m.goesTo(now) // it began before the trace tells a time
 	}
 	o := &p.job.filter.Options
-	switch {
-	case period == 0, p.err != nil, at < o.From, at > o.Until && o.Until != 0, !p.job.wants(c):
+	if period == 0 || p.err != nil || m.from < o.From || m.from > o.Until && o.Until != 0 || !p.job.wants(c) {
 		return
 	}
+	at := m.show()
 	comm := c.Comm
 	switch {
 	case comm == "":

@@ -165,9 +165,21 @@ func (x *expected) expect(s *decoder.Session) *calls.Tree {
 	}}
 }
 
+// firstTime returns the first time that the sync points of a recording state, 0 if one states none, ns.
+func firstTime(s *decoder.Session) uint64 {
+	first := ^uint64(0)
+	for _, st := range s.Streams() {
+		if g, ok := st.After(0); ok {
+			first = min(first, g.Time.Lo)
+		}
+	}
+	return first
+}
+
 // TestToldSlices would catch a slice that a reader takes for another: of another thread, function or moment, or with other
-// notes. It would catch a new name of a thread that the slices of what runs do not have. It compares with calls that are
-// objects. It also compares the bytes with those that are written where each call may be left out, and so is looked at.
+// notes. It would catch a new name of a thread that the slices of what runs do not have. It would catch a slice long before
+// the trace: a reader's axis of time would begin there. It compares with calls that are objects. It also compares the
+// bytes with those that are written where each call may be left out, and so is looked at.
 func TestToldSlices(t *testing.T) {
 	names := []string{"kernel-pokes-x86/kprobes/perf.data", "kernel-pokes-x86/ftrace/perf.data", "kernel-pokes-x86/nomitig-late/perf.data", "kernel-pokes-arm64/repro/snapshot"}
 	for _, name := range testsize.Some(t, names, 1) {
@@ -194,11 +206,17 @@ func TestToldSlices(t *testing.T) {
 			t.Errorf("%s: no slice says that thread 121 runs as sh", name) // it was poker first
 		}
 		got := slicesOf(t, quick.Bytes())
+		begins := firstTime(s)
 		if len(got) != len(want.slices) || len(got) == 0 {
 			t.Errorf("%s: %d threads, want %d", name, len(got), len(want.slices))
 		}
 		for thread, list := range want.slices {
 			is := got[thread]
+			if at := uint64(0); len(is) > 0 {
+				if _, err := fmt.Sscan(is[0], &at); err != nil || at < begins {
+					t.Errorf("%s: the trace begins at %d, and %s with %q (%v)", name, begins, thread, is[0], err)
+				}
+			}
 			for i := range max(len(list), len(is)) {
 				if i >= min(len(list), len(is)) || is[i] != list[i] {
 					t.Fatalf("%s: %s: of %d events, want %d, this one differs: %d\n%q\n%q", name, thread, len(is), len(list), i, is[i:min(i+1, len(is))], list[i:min(i+1, len(list))])
