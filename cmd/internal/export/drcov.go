@@ -16,9 +16,14 @@ type covered struct {
 	mod   uint16
 }
 
+// drcovPage is what the length of a module is a multiple of, bytes.
+const drcovPage = 4096
+
 // writeDrcov writes DynamoRIO's coverage in version 2, with module table version 2: a table
 // of files, and a table of blocks. Lighthouse reads it (gaasedelen/lighthouse,
-// plugins/lighthouse/reader/parsers/drcov.py).
+// plugins/lighthouse/reader/parsers/drcov.py). drcov2lcov takes only the flavor of a DynamoRIO
+// of 64 bits, and modules of whole pages that end behind all blocks
+// (DynamoRIO/dynamorio, clients/drcov/postprocess/drcov2lcov.cpp).
 func writeDrcov(j *job, w io.Writer) error {
 	o := j.newObjects()
 	ids := map[*object]uint16{}
@@ -56,14 +61,15 @@ func writeDrcov(j *job, w io.Writer) error {
 	})
 	list = slices.Compact(list)
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "DRCOV VERSION: 2\nDRCOV FLAVOR: ptdecode\nModule Table: version 2, count %d\nColumns: id, base, end, entry, path\n", len(mods))
+	fmt.Fprintf(out, "DRCOV VERSION: 2\nDRCOV FLAVOR: drcov-64\nModule Table: version 2, count %d\nColumns: id, base, end, entry, path\n", len(mods))
 	for i, x := range mods {
 		// Where the address lies that offsets count from.
 		base := x.Start
 		if len(x.segs) > 0 && !x.Kernel {
 			base += x.segs[0].off
 		}
-		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, x.Start+x.size, 0, cmp.Or(x.File, x.Name))
+		pages := (x.Start+x.size-base)/drcovPage + 1
+		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, base+pages*drcovPage, 0, cmp.Or(x.File, x.Name))
 	}
 	fmt.Fprintf(out, "BB Table: %d bbs\n", len(list))
 	if err := binary.Write(out, binary.LittleEndian, list); err != nil {

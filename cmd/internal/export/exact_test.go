@@ -255,7 +255,7 @@ func blocks(t *testing.T, file string, want tally, lens sizes) {
 }
 
 // sameBytes fails where the blocks of drcov are not the bytes of the instructions that were
-// executed.
+// executed, or where drcov2lcov would refuse the file, or leave a block out.
 func sameBytes(t *testing.T, file string, want tally, lens sizes) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -266,13 +266,19 @@ func sameBytes(t *testing.T, file string, want tally, lens sizes) {
 	if !ok {
 		t.Fatal("drcov: no table of blocks")
 	}
-	var bases []uint64
+	var bases, ends []uint64
 	for _, line := range strings.Split(string(head), "\n")[4:] {
 		var id int
-		var base uint64
-		if n, _ := fmt.Sscanf(line, "%d, 0x%x,", &id, &base); n == 2 {
-			bases = append(bases, base)
+		var base, end uint64
+		if n, _ := fmt.Sscanf(line, "%d, 0x%x, 0x%x,", &id, &base, &end); n == 3 {
+			bases, ends = append(bases, base), append(ends, end)
+			if (end-base)%4096 != 0 {
+				t.Errorf("drcov: no whole pages: %s", line)
+			}
 		}
+	}
+	if !bytes.Contains(head, []byte("\nDRCOV FLAVOR: drcov-64\n")) {
+		t.Error("drcov: drcov2lcov takes no such flavor")
 	}
 	var n int
 	line, table, _ := bytes.Cut(b[len(head):], []byte("\n"))
@@ -281,7 +287,11 @@ func sameBytes(t *testing.T, file string, want tally, lens sizes) {
 	}
 	got := map[uint64]bool{}
 	for ; len(table) > 0; table = table[8:] {
-		from := bases[binary.LittleEndian.Uint16(table[6:])] + uint64(binary.LittleEndian.Uint32(table))
+		mod := binary.LittleEndian.Uint16(table[6:])
+		from := bases[mod] + uint64(binary.LittleEndian.Uint32(table))
+		if from+uint64(binary.LittleEndian.Uint16(table[4:])) >= ends[mod] {
+			t.Errorf("drcov: the block at %x ends where its file ends: drcov2lcov leaves it out", from)
+		}
 		for i := range uint64(binary.LittleEndian.Uint16(table[4:])) {
 			got[from+i] = true
 		}
