@@ -101,8 +101,8 @@ func readTable(t *testing.T, path string) (list []map[string]string) {
 	return list
 }
 
-// nested fails where slices of a track do not lie one in another, or where their times step
-// back.
+// nested fails where slices of a track do not lie one in another, where their times step
+// back, or where an arrow has one end.
 func nested(t *testing.T, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -111,6 +111,7 @@ func nested(t *testing.T, path string) {
 	}
 	open, last, slices := map[uint64]int{}, map[uint64]uint64{}, 0
 	tracks := map[uint64]uint64{} // of a sequence's events that do not say theirs
+	ends := map[uint64]int{}      // of arrows
 	protofields.Each(t, b, func(_ protowire.Number, _ uint64, packet []byte) {
 		var at, track, kind, sequence uint64
 		protofields.Each(t, packet, func(n protowire.Number, v uint64, in []byte) {
@@ -126,6 +127,8 @@ func nested(t *testing.T, path string) {
 						kind = v
 					case 11:
 						track = v
+					case 47:
+						ends[v]++
 					}
 				})
 			case 59: // in front of the event
@@ -155,6 +158,11 @@ func nested(t *testing.T, path string) {
 	}
 	if slices < 1000 {
 		t.Errorf("%d slices, want more", slices)
+	}
+	for arrow, n := range ends {
+		if n < 2 {
+			t.Errorf("arrow %d has %d ends", arrow, n)
+		}
 	}
 	if bytes.Contains(b, []byte("last old")) != bytes.Contains(b, []byte("first new")) {
 		t.Error("arrows lack one end")

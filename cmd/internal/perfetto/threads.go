@@ -167,6 +167,9 @@ func (k *Sink) pokes() {
 			textNote("new", fmt.Sprintf("%x", p.New)), textNote("kind", p.Kind.String()),
 		}
 		for _, c := range crossed(p.Index) {
+			if c.Old.N == 0 && c.New.N == 0 {
+				continue // traps alone
+			}
 			flow := uint64(p.Index)*uint64(len(k.cpus)) + uint64(c.Stream) + 1
 			e.flows = append(e.flows, flow)
 			if c.Old.N > 0 {
