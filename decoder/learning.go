@@ -63,7 +63,7 @@ func (r *run) goOn(before *run) {
 		if ln.next != nil {
 			ln.next.reached = was.reached
 		}
-		ln.reached, ln.key, ln.given = was.reached, was.given, was.given
+		ln.taken, ln.reached, ln.key, ln.given = ln.done, was.reached, was.given, was.given
 	}
 }
 

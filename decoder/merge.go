@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/held"
+	"github.com/ptdecode/ptdecode/decoder/internal/pieces"
 )
 
 // merger puts the flow of all streams in the order of time and hands it on. What
@@ -20,37 +21,15 @@ import (
 // waits at most, however far apart their times are.
 //
 // In reverse, batches come last to first, each to be read backwards, and so
-// they are handed on: newest first, and of equal times the last stream.
+// they are handed on: newest first, and of equal times the last stream. Where
+// a stretch states no time, what lies before it tells where it belongs. Then
+// up to four parts more wait.
 type merger struct {
 	*run
 	to   flow.Sink
-	free []*merging
+	free []*pieces.Batch
 	part flow.Batch // what is handed on
 }
-
-// merging is a batch of which pieces are left.
-type merging struct {
-	*flow.Batch
-	segs   []event.Segment // of its job
-	size   int64           // bytes that the batch takes
-	pieces []piece
-	next   int // of pieces
-
-	// steady says that its stamps' times count up. Then only the next piece is found ahead, and no more
-	// than where it begins. Most of the time what is handed on has many.
-	steady bool
-}
-
-// piece is a stretch of a batch with one time.
-type piece struct {
-	key    uint64 // when, ns; in reverse counted back from the end of time
-	part   flow.Part
-	ranges [2]int // from, until, of the batch's Ranges
-	notes  [2]int
-}
-
-// ran reports whether p is ranges, not a note.
-func (p *piece) ran() bool { return p.notes[0] == p.notes[1] }
 
 // earliest returns the earliest key that j can bring.
 func (m *merger) earliest(j *job) uint64 {
@@ -80,71 +59,44 @@ func (m *merger) pull(ln *lane) error {
 			m.recycle(b, flow.BatchSize(b))
 			continue
 		}
-		c := new(merging)
+		c := new(pieces.Batch)
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.segs, c.size, c.pieces, c.next, c.steady = b, j.segs, flow.BatchSize(b), c.pieces[:0], 0, steady
-		if c.begins(0, 0); !steady {
+		c.Reuse(b, j.segs, flow.BatchSize(b), steady)
+		if c.Job = ln.taken; !steady {
 			m.cut(c, ln, j)
 		}
 		ln.head = append(ln.head, c)
+	}
+	if m.q.Reverse {
+		m.settle(ln)
 	}
 	ln.opens()
 	return nil
 }
 
-// at returns the piece of c that begins with a range and a note. Where it is ranges, its end is left open.
-func (c *merging) at(r, n int) (p piece, ok bool) {
-	p = piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
-	switch {
-	case n < len(c.Notes) && c.Notes[n].At <= r:
-		p.key, p.notes[1] = c.NoteBegan(n, c.segs), n+1
-	case r < len(c.Ranges):
-		p.key = c.Began(r, c.segs)
-	default:
-		return p, false
-	}
-	return p, true
-}
-
-// begins makes the piece at a range and a note the next one of c, which is steady.
-func (c *merging) begins(r, n int) {
-	c.pieces = c.pieces[:0]
-	if p, ok := c.at(r, n); ok {
-		c.pieces = append(c.pieces, p)
-	}
-}
-
-// runsTo returns the range at which the next note behind p lies, or the end.
-func (c *merging) runsTo(p *piece) int {
-	if n := p.notes[1]; n < len(c.Notes) {
-		return min(len(c.Ranges), c.Notes[n].At)
-	}
-	return len(c.Ranges)
-}
-
 // opens notes when ln goes on, if its first batch is steady: not before what came of it.
 func (ln *lane) opens() {
-	if len(ln.head) == 0 || !ln.head[0].steady {
+	if len(ln.head) == 0 || !ln.head[0].Steady {
 		return
 	}
 	c := ln.head[0]
-	if len(c.pieces) > 0 {
-		p := &c.pieces[0]
-		ln.key = max(ln.key, p.key)
-		p.key = ln.key
+	if len(c.Pieces) > 0 {
+		p := &c.Pieces[0]
+		ln.key = max(ln.key, p.Key)
+		p.Key = ln.key
 	}
 }
 
 // reach returns the next pieces of ln's first batch as one: as many as lie before a limit of
 // another lane, where bringer is one. The batch is steady. Its next piece is the one behind. ran says
 // that ranges are last.
-func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran bool) {
+func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p pieces.Piece, ran bool) {
 	c := ln.head[0]
-	p = c.pieces[0]
-	r, n := p.ranges[0], p.notes[1]
-	if ran = p.ran(); ran {
+	p = c.Pieces[0]
+	r, n := p.Ranges[0], p.Notes[1]
+	if ran = p.Ran(); ran {
 		r++
 	}
 	beyond := func(key uint64) bool { return bringer >= 0 && m.before(limit, bringer, max(ln.key, key), s) }
@@ -152,58 +104,68 @@ func (m *merger) reach(ln *lane, s int, limit uint64, bringer int) (p piece, ran
 	end := len(c.Ranges)
 	for step := 1; r < end; step *= 2 { // the first one beyond the limit: mostly it is near
 		h := min(r+step, end) - 1
-		if beyond(c.Began(h, c.segs)) {
+		if beyond(c.Began(h, c.Segs)) {
 			end = h
 			break
 		}
 		r = h + 1
 	}
-	end = r + sort.Search(end-r, func(k int) bool { return beyond(c.Began(r+k, c.segs)) })
-	if p.ranges[1] = end; end > p.ranges[0] {
-		ln.key, ran = max(ln.key, c.Began(end-1, c.segs)), true
+	end = r + sort.Search(end-r, func(k int) bool { return beyond(c.Began(r+k, c.Segs)) })
+	if p.Ranges[1] = end; end > p.Ranges[0] {
+		ln.key, ran = max(ln.key, c.Began(end-1, c.Segs)), true
 	}
 	for n < len(c.Notes) && c.Notes[n].At < end {
 		n++
 	}
 	for {
-		p.key, p.notes[1] = ln.key, n
-		c.begins(end, n)
-		if ln.opens(); len(c.pieces) == 0 || beyond(c.front()) {
+		p.Key, p.Notes[1] = ln.key, n
+		c.Begins(end, n)
+		if ln.opens(); len(c.Pieces) == 0 || beyond(c.Front()) {
 			return p, ran
 		}
 		n, ran = n+1, false
 	}
 }
 
-// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
-func (m *merger) cut(c *merging, ln *lane, j *job) {
-	c.pieces = c.pieces[:0]
-	for p, ok := c.at(0, 0); ok; p, ok = c.at(p.ranges[1], p.notes[1]) {
-		if p.ran() {
-			r, end := p.ranges[0], c.runsTo(&p)
-			stamp := c.Ranges[r].Stamp
-			for r < end && c.Ranges[r].Stamp == stamp {
-				r++
-			}
-			p.ranges[1] = r
-		}
-		c.pieces = append(c.pieces, p)
-	}
+// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on. In reverse their keys are
+// settled later.
+func (m *merger) cut(c *pieces.Batch, ln *lane, j *job) {
 	if m.q.Reverse {
-		slices.Reverse(c.pieces)
+		c.CutBack()
+		return
 	}
-	for i := range c.pieces {
-		p := &c.pieces[i]
-		if m.q.Reverse && p.key != 0 {
-			p.key = math.MaxUint64 - p.key
-		}
+	c.Cut()
+	for i := range c.Pieces {
+		p := &c.Pieces[i]
 		if ln.share != nil {
-			p.part = ln.share.part(j.begin(), p.key)
+			p.Part = ln.share.part(j.begin(), p.Key)
 			ln.key = max(ln.key, ln.share.least)
 		}
-		ln.key = max(ln.key, p.key)
-		p.key = ln.key
+		ln.key = max(ln.key, p.Key)
+		p.Key = ln.key
 	}
+}
+
+// settle has ln's pieces that wait get their keys, in reverse: where nothing more comes, or too much waits, all of
+// them do.
+func (m *merger) settle(ln *lane) {
+	size := int64(0)
+	for _, c := range ln.head {
+		size += c.Size
+	}
+	before, more := uint64(pieces.Nothing), !ln.timeless && (len(ln.jobs) > 0 || ln.next != nil)
+	if more && size > held.Waiting*m.shares.Part {
+		before, more = pieces.Somewhere, false
+	}
+	ln.key = pieces.Settle(ln.head, ln.key, before, more)
+}
+
+// ready reports whether the next piece of ln is there, and when it lies is known.
+func (m *merger) ready(ln *lane) bool {
+	if m.q.Reverse && len(ln.head) > 0 && !ln.head[0].Ready() && len(ln.jobs) == 0 && ln.next == nil {
+		m.settle(ln)
+	}
+	return len(ln.head) > 0 && ln.head[0].Ready()
 }
 
 // merge hands all of the flow on.
@@ -213,8 +175,8 @@ func (m *merger) merge() error {
 		for i, ln := range m.lanes {
 			switch {
 			case m.beyond(ln):
-			case len(ln.head) > 0:
-				if best < 0 || m.before(ln.head[0].front(), i, m.lanes[best].head[0].front(), best) {
+			case m.ready(ln):
+				if best < 0 || m.before(ln.head[0].Front(), i, m.lanes[best].head[0].Front(), best) {
 					best = i
 				}
 			case len(ln.jobs) > 0:
@@ -227,7 +189,7 @@ func (m *merger) merge() error {
 		switch {
 		case best < 0 && bringer < 0:
 			return nil
-		case best < 0 || bringer >= 0 && m.before(limit, bringer, m.lanes[best].head[0].front(), best):
+		case best < 0 || bringer >= 0 && m.before(limit, bringer, m.lanes[best].head[0].Front(), best):
 			err = m.pull(m.lanes[bringer])
 		default:
 			err = m.hand(best, limit, bringer)
@@ -239,10 +201,14 @@ func (m *merger) merge() error {
 }
 
 // sooner returns which comes first: limit of lane bringer, or what lane i can
-// bring, whose first job is j.
+// bring, whose first job is j. What waits to be settled may lie at the lane's key.
 func (m *merger) sooner(limit uint64, bringer int, j *job, i int) (uint64, int) {
 	ln := m.lanes[i]
-	if key := max(ln.key, m.earliest(j)); bringer < 0 || m.before(key, i, limit, bringer) {
+	key := ln.key
+	if len(ln.head) == 0 {
+		key = max(key, m.earliest(j))
+	}
+	if bringer < 0 || m.before(key, i, limit, bringer) {
 		return key, i
 	}
 	return limit, bringer
@@ -256,49 +222,49 @@ func (m *merger) before(a uint64, i int, b uint64, j int) bool {
 	return (i < j) != m.q.Reverse && i != j
 }
 
-// front returns the key of the next piece.
-func (c *merging) front() uint64 { return c.pieces[c.next].key }
-
 // hand hands on the next pieces of lane s: as many in a row as lie before what
 // every other lane has and can bring.
 func (m *merger) hand(s int, limit uint64, bringer int) error {
 	ln := m.lanes[s]
 	c := ln.head[0]
 	for i, o := range m.lanes {
-		if i != s && len(o.head) > 0 {
-			if k := o.head[0].front(); bringer < 0 || m.before(k, i, limit, bringer) {
+		if i != s && m.ready(o) {
+			if k := o.head[0].Front(); bringer < 0 || m.before(k, i, limit, bringer) {
 				limit, bringer = k, i
 			}
 		}
 	}
-	if c.steady {
+	if c.Steady {
 		p, ran := m.reach(ln, s, limit, bringer)
-		return m.lends(ln, []piece{p}, ran)
+		return m.lends(ln, []pieces.Piece{p}, ran)
 	}
-	first := c.next
-	for c.next++; c.next < len(c.pieces); c.next++ {
-		if bringer >= 0 && m.before(limit, bringer, c.front(), s) || c.pieces[c.next].part != c.pieces[first].part {
+	first := c.Next
+	for c.Next++; c.Ready(); c.Next++ {
+		if bringer >= 0 && m.before(limit, bringer, c.Front(), s) || c.Pieces[c.Next].Part != c.Pieces[first].Part {
 			break
 		}
 	}
-	return m.lends(ln, c.pieces[first:c.next], c.pieces[c.next-1].ran())
+	return m.lends(ln, c.Pieces[first:c.Next], c.Pieces[c.Next-1].Ran())
 }
 
 // lends hands on pieces in a row of ln's first batch, of which ranges are last where ran is set.
-func (m *merger) lends(ln *lane, p []piece, ran bool) error {
+func (m *merger) lends(ln *lane, p []pieces.Piece, ran bool) error {
 	c := ln.head[0]
 	m.lend(c, p)
 	if !m.q.Reverse && ran {
 		m.part.Onward = ln.onward()
 	}
+	ln.goesTo(c.Job)
 	ln.reached.Add(&m.part)
-	ln.given = p[len(p)-1].key
+	ln.given = p[len(p)-1].Key
 	err := m.to.Flow(&m.part)
-	if c.next == len(c.pieces) {
+	if c.Next == len(c.Pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)
-		m.recycle(c.Batch, c.size)
-		c.Batch, c.segs = nil, nil
-		m.free = append(m.free, c)
+		m.recycle(c.Batch, c.Size)
+		c.Batch, c.Segs = nil, nil
+		if m.free = append(m.free, c); len(ln.head) == 0 {
+			ln.goesTo(ln.taken)
+		}
 		ln.opens()
 	}
 	return err
@@ -308,9 +274,9 @@ func (m *merger) lends(ln *lane, p []piece, ran bool) error {
 // before it; else nil.
 func (ln *lane) onward() *flow.Block {
 	for _, c := range ln.head {
-		if c.next < len(c.pieces) {
-			if p := &c.pieces[c.next]; p.ran() {
-				return c.Ranges[p.ranges[0]].Block
+		if c.Next < len(c.Pieces) {
+			if p := &c.Pieces[c.Next]; p.Ran() {
+				return c.Ranges[p.Ranges[0]].Block
 			}
 			return nil
 		}
@@ -319,18 +285,18 @@ func (ln *lane) onward() *flow.Block {
 }
 
 // lend makes m.part of pieces in a row of c.
-func (m *merger) lend(c *merging, p []piece) {
+func (m *merger) lend(c *pieces.Batch, p []pieces.Piece) {
 	a, z := p[0], p[len(p)-1]
 	if m.q.Reverse {
 		a, z = z, a
 	}
 	b := &m.part
-	b.Stream, b.Stamps, b.Part, b.Onward = c.Stream, c.Stamps, a.part, nil
+	b.Stream, b.Stamps, b.Part, b.Onward = c.Stream, c.Stamps, a.Part, nil
 	with, _ := flow.CondensedOf(c.Batch)
 	flow.Condense(b, with, 0)
-	b.Ranges = c.Ranges[a.ranges[0]:z.ranges[1]]
-	b.Notes = c.Notes[a.notes[0]:z.notes[1]:z.notes[1]] // a note is large; nobody asks for these again
+	b.Ranges = c.Ranges[a.Ranges[0]:z.Ranges[1]]
+	b.Notes = c.Notes[a.Notes[0]:z.Notes[1]:z.Notes[1]] // a note is large; nobody asks for these again
 	for i := range b.Notes {
-		b.Notes[i].At -= a.ranges[0]
+		b.Notes[i].At -= a.Ranges[0]
 	}
 }

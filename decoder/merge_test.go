@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/pieces"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -200,6 +201,93 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// bare takes times from what was made up. Segments begin at none, or state bounds that lie before the end of the segment
+// before them, though not all of the segment does. What runs at the begin of a segment may have none, and so may all of
+// it. Stream 0 has none at all.
+func (m *madeUp) bare(r *rand.Rand) {
+	for i, segs := range m.segs {
+		for k := range segs {
+			g := &segs[k]
+			bs := m.batch[madeUpKey(g)]
+			if g.Time = event.Always; i == 0 || r.IntN(8) == 0 {
+				untime(bs)
+			} else if len(bs) > 0 && len(bs[0].Ranges) > 0 {
+				b, first := &bs[0], flow.Stamp{Off: g.Off + 1, Time: event.Always}
+				if lo := b.Stamps[0].Time.Lo; len(b.Ranges) > 1 && r.IntN(2) == 0 {
+					first.Time.Lo = lo - min(lo, r.Uint64N(30))
+				}
+				b.Ranges[0].Stamp = uint32(len(b.Stamps))
+				b.Stamps = append(b.Stamps, first)
+			}
+		}
+	}
+}
+
+// untime takes all times from bs.
+func untime(bs []flow.Batch) {
+	for i := range bs {
+		for k := range bs[i].Stamps {
+			bs[i].Stamps[k].Time.Lo = 0
+		}
+		for k := range bs[i].Notes {
+			bs[i].Notes[k].Event.Time.Lo = 0
+		}
+	}
+}
+
+// TestMergeBackwards would catch backwards that is not forwards mirrored where the trace says little of the time.
+func TestMergeBackwards(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for round := range testsize.Of(t, 100, 1000) {
+		m := newMadeUp(r, 2+r.IntN(3), 1+r.IntN(8), true)
+		m.bare(r)
+		for _, size := range []int64{1, 250, 1 << 20} {
+			var lines [2][]string
+			for i := range lines {
+				run, out := m.run(Query{Reverse: i == 1, SegmentBytes: size, Merged: true}), &seen{reverse: i == 1}
+				run.lanes[0].timeless = i == 1
+				if err := run.flow(context.Background(), out); err != nil {
+					t.Fatal(err)
+				}
+				lines[i] = out.lines
+			}
+			if slices.Reverse(lines[1]); !slices.Equal(lines[0], lines[1]) {
+				t.Fatalf("round %d: segments of %d bytes:\n%q\nbackwards\n%q", round, size, lines[0], lines[1])
+			}
+		}
+	}
+}
+
+// TestMergeGoesOn would catch what is lost or doubled where a flow begins anew: while batches wait whose jobs are over, too.
+func TestMergeGoesOn(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for round := range testsize.Of(t, 200, 2000) {
+		m := newMadeUp(r, 2+r.IntN(3), 1+r.IntN(8), true)
+		m.bare(r)
+		q := Query{Reverse: round%2 == 1, SegmentBytes: []int64{1, 250, 1 << 20}[r.IntN(3)], Merged: true}
+		whole := &seen{reverse: q.Reverse}
+		if err := m.run(q).flow(context.Background(), whole); err != nil {
+			t.Fatal(err)
+		}
+		out := &seen{reverse: q.Reverse}
+		var before *run
+		for more := true; more; more = len(out.lines) >= out.stopAt {
+			next := m.run(q)
+			if before != nil {
+				next.goOn(before)
+			}
+			out.stopAt, out.onward = len(out.lines)+1+r.IntN(10), nil
+			if err := next.flow(context.Background(), out); err != nil {
+				t.Fatal(err)
+			}
+			before = next
+		}
+		if !slices.Equal(whole.lines, out.lines) {
+			t.Fatalf("round %d, reverse %v:\n%q\nbegun anew\n%q", round, q.Reverse, whole.lines, out.lines)
+		}
+	}
+}
+
 // checkOrder holds lines against all ranges and notes, sorted the slow way.
 func (m *madeUp) checkOrder(t *testing.T, lines []string) {
 	t.Helper()
@@ -326,14 +414,14 @@ func TestCut(t *testing.T) {
 				b.Ranges = append(b.Ranges, flow.Range{Stamp: uint32(k)})
 			}
 		}
-		c, m := &merging{Batch: b, segs: []event.Segment{{}}}, &merger{run: &run{}}
+		c, m := &pieces.Batch{Batch: b, Segs: []event.Segment{{}}}, &merger{run: &run{}}
 		m.cut(c, &lane{}, &job{})
 		at := 0
-		for k, p := range c.pieces {
+		for k, p := range c.Pieces {
 			for ; at < len(b.Ranges) && b.Ranges[at].Stamp == uint32(k); at++ {
 			}
-			if p.ranges[1] != at || k > 0 && p.ranges[0] != c.pieces[k-1].ranges[1] {
-				t.Fatalf("piece %d has ranges %v, those of its stamp end at %d", k, p.ranges, at)
+			if p.Ranges[1] != at || k > 0 && p.Ranges[0] != c.Pieces[k-1].Ranges[1] {
+				t.Fatalf("piece %d has ranges %v, those of its stamp end at %d", k, p.Ranges, at)
 			}
 		}
 		if at != len(b.Ranges) {

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/held"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/decoder/internal/pieces"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/internal/trials"
 )
@@ -69,13 +71,16 @@ type lane struct {
 	jobs []*job // started and not over
 
 	done    int          // jobs that were delivered
+	taken   int          // jobs of which all parts were taken
 	reached flow.Reached // what was delivered of the next one
 
 	share *shardShare // nil: there are no shards
 
-	head  []*merging // see merger: batches of which pieces are left
-	key   uint64     // of the newest piece that came: those to come do not lie before it
-	given uint64     // key of the newest piece that was handed on
+	head  []*pieces.Batch // see merger: batches of which pieces are left
+	key   uint64          // of the newest piece that came: those to come do not lie before it
+	given uint64          // key of the newest piece that was handed on
+
+	timeless bool // in reverse: the stream states no time
 }
 
 // run is one call of Session.Flow. Jobs are started in the order of time, some
@@ -189,6 +194,7 @@ func (s *Session) newRun(q Query) *run {
 	}
 	for i, sh := range newShares(&q, asked) {
 		r.addLane(asked[i], q.segments(asked[i], sh), sh)
+		r.lanes[i].timeless = q.Reverse && q.Merged && asked[i].Time() == event.Always
 	}
 	r.share()
 	return r
@@ -207,7 +213,11 @@ func (r *run) addLane(st *stream.Stream, cur stream.Segments, sh *shardShare) {
 
 // share says what each of the run's parts may take in memory.
 func (r *run) share() {
-	r.shares = held.Shared(memoryOf(&r.s.cfg), len(r.lanes), r.most+len(r.lanes))
+	waits := 1 // parts of a lane
+	if r.q.Reverse {
+		waits += held.Waiting
+	}
+	r.shares = held.Shared(memoryOf(&r.s.cfg), waits*len(r.lanes), r.most+len(r.lanes))
 	r.kept.Left = r.shares.Back
 	r.idle = &followers{most: r.shares.Idle}
 }
@@ -301,14 +311,22 @@ func (r *run) start(ln *lane) {
 // over is done when all parts of j, the first of ln's jobs, were taken.
 func (r *run) over(ln *lane, j *job) error {
 	ln.jobs = ln.jobs[1:]
-	ln.done++
-	ln.reached = flow.Reached{Back: r.q.Reverse}
+	if ln.taken++; len(ln.head) == 0 {
+		ln.goesTo(ln.taken)
+	}
 	r.ahead--
 	r.progress.done += j.bytes()
 	if r.q.Progress != nil && j.err == nil {
 		r.q.Progress(r.progress.done, r.progress.total)
 	}
 	return j.err
+}
+
+// goesTo has what is delivered next be of job number n or behind it.
+func (ln *lane) goesTo(n int) {
+	if n > ln.done {
+		ln.done, ln.reached = n, flow.Reached{Back: ln.reached.Back}
+	}
 }
 
 // work decodes j. It runs when fewer than Query.Jobs others do.

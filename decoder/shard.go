@@ -167,7 +167,7 @@ func (m *merger) beyond(ln *lane) bool {
 	}
 	switch {
 	case len(ln.head) > 0:
-		return ln.head[0].pieces[ln.head[0].next].part == flow.After
+		return ln.head[0].Pieces[ln.head[0].Next].Part == flow.After
 	case len(ln.jobs) > 0:
 		return sh.end.over || sh.behind(ln.jobs[0])
 	}

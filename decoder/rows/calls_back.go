@@ -40,7 +40,7 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	case TransferIret, TransferSysret:
 		*d++
 	case TransferCall:
-		if !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
+		if r.skips() || !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
 			return *d, false
 		}
 		*d--
