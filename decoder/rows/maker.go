@@ -353,6 +353,7 @@ func (m *Maker) wants(r *Row) bool {
 type symbolFilter struct {
 	names []string
 	spans []span // of those names that the kernel's symbols hold; a guest's are asked for
+	held  int    // so many names they hold
 }
 
 // span is addresses from <= a < until.
@@ -361,10 +362,19 @@ type span struct{ from, until uint64 }
 func newSymbolFilter(rec Recording, names []string) symbolFilter {
 	f := symbolFilter{names: names}
 	for _, n := range names {
-		if y := rec.Symbols(); y != nil {
-			if sym, ok := y.Find(n); ok {
-				f.spans = append(f.spans, span{sym.Addr, sym.Addr + sym.Len})
-			}
+		y := rec.Symbols()
+		if y == nil {
+			continue
+		}
+		list := y.Named(func(name string) bool { return name == n }) // several functions may have one name
+		if sym, ok := y.Find(n); ok {
+			list = append(list, sym) // which may be an alias
+		}
+		for _, sym := range list {
+			f.spans = append(f.spans, span{sym.Addr, sym.Addr + sym.Len})
+		}
+		if len(list) > 0 {
+			f.held++
 		}
 	}
 	return f
@@ -386,7 +396,7 @@ func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
 				return true
 			}
 		}
-		if len(f.spans) == len(f.names) && names.machine(r).Kernel(addr) {
+		if f.held == len(f.names) && names.machine(r).Kernel(addr) {
 			return false
 		}
 	}

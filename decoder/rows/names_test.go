@@ -3,6 +3,7 @@ package rows
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -58,6 +59,26 @@ func TestNamesAt(t *testing.T) {
 		want.Sym, want.Off, want.DSO, want.Known = n.machine(row).Symbol(space, addr, row.Time.Likely())
 		if got := n.At(row, addr); got != want {
 			t.Fatalf("0x%x of guest %d in space %d at %d ns: %+v, want %+v", addr, st.Guest, row.Space, row.Time.Lo, got, want)
+		}
+	}
+}
+
+// TestSymbolFilter would catch a function that is left out because another one has its name, and an alias that is not
+// found.
+func TestSymbolFilter(t *testing.T) {
+	k, err := symbols.ParseKallsyms("ffffffff81000000 T first\nffffffff81000040 t same\nffffffff81000080 t other\nffffffff810000c0 t same\nffffffff81000080 W alias\nffffffff81000100 T last\n", "kallsyms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := namesOnly{of: symbols.New(k, nil, nil)}
+	row, names := &Row{Stream: &Stream{}}, NewNames(rec, 1)
+	for name, want := range map[string][]uint64{"same": {0x40, 0xc0}, "alias": {0x80}, "other": {0x80}, "user": nil} {
+		f := newSymbolFilter(rec, []string{name})
+		for off := uint64(0); off < 0x100; off += 0x20 {
+			in := slices.Contains(want, off&^0x3f)
+			if got := f.holds(names, row, 0xffffffff81000000+off); got != in {
+				t.Errorf("%s: holds 0x%x: %v, want %v", name, off, got, in)
+			}
 		}
 	}
 }
