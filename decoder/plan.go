@@ -82,8 +82,16 @@ func (p *planner) joins(first *event.Segment) bool {
 
 // wanted reports whether the query asks for the next segment.
 func (p *planner) wanted() bool {
-	t := p.seg.Time
-	return (p.q.From == 0 || t.Hi >= p.q.From) && (p.q.Until == 0 || t.Lo <= p.q.Until)
+	if !p.q.Beyond || p.q.within(&p.seg) {
+		return p.q.within(&p.seg)
+	}
+	g, ok := p.st.Before(p.seg.Off)
+	return ok && p.q.within(&g)
+}
+
+// within reports whether what is in g may have happened in q's time.
+func (q *Query) within(g *event.Segment) bool {
+	return (q.From == 0 || g.Time.Hi >= q.From) && (q.Until == 0 || g.Time.Lo <= q.Until)
 }
 
 // next returns the next job, nil at the end.

@@ -24,6 +24,8 @@ type Query struct {
 	// From and Until are times, ns; 0: from the start, to the end. Session.Flow leaves out
 	// segments that lie outside of them as a whole, Session.Ranges each such range.
 	From, Until uint64
+	// Beyond asks for one segment more behind Until: it tells where the last branch before goes.
+	Beyond bool
 	// FromOff and UntilOff leave out segments that lie outside of them as a whole: offsets
 	// in each stream, bytes; 0: from the start, to the end.
 	FromOff, UntilOff int64

@@ -33,7 +33,11 @@ func (q *Query) extent(st *stream.Stream, least int64) (from, until int64) {
 		return from, until
 	}
 	if q.Until != 0 && q.Until != math.MaxUint64 {
-		until = min(until, stream.SeekTime(st, 0, st.Size, q.Until+1, stream.HappenedAt))
+		off := stream.SeekTime(st, 0, st.Size, q.Until+1, stream.HappenedAt)
+		if g, ok := st.After(off); ok && q.Beyond {
+			off = g.Off + 1
+		}
+		until = min(until, off)
 	}
 	if q.From != 0 {
 		off := stream.SeekTime(st, 0, st.Size, q.From, stream.HappenedAt)

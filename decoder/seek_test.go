@@ -28,7 +28,7 @@ func TestSeek(t *testing.T) {
 		for _, st := range s.Streams() {
 			b := st.Time()
 			for i := range 40 {
-				q := Query{From: b.Lo + r.Uint64N(b.Hi-b.Lo+2000) - min(b.Lo, 1000), Reverse: i%2 == 1}
+				q := Query{From: b.Lo + r.Uint64N(b.Hi-b.Lo+2000) - min(b.Lo, 1000), Reverse: i%2 == 1, Beyond: i%3 == 0}
 				if q.Until = q.From + r.Uint64N((b.Hi-b.Lo)/3); i%5 == 0 {
 					q.Until = 0
 				}
@@ -39,7 +39,7 @@ func TestSeek(t *testing.T) {
 				wanted, others := 0, 0
 				for g := range st.Segments() {
 					in := g.End > from && g.Off < until
-					switch (&planner{q: &q, seg: g}).wanted() {
+					switch (&planner{st: st, q: &q, seg: g}).wanted() {
 					case true:
 						if wanted++; !in {
 							t.Errorf("%s, %s: %+v: segment %+v is left out of %d to %d", rec, st.Name, q, g, from, until)

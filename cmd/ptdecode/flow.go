@@ -159,7 +159,7 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	o.look(a, &opts)
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress, Streams: only.Streams, From: opts.From, Until: opts.Until,
-		Bounds: opts.Format.Bounds || opts.Look.Bounds || opts.From != 0 || opts.Until != 0,
+		Bounds: opts.Format.Bounds || opts.Look.Bounds || opts.From != 0 || opts.Until != 0, Beyond: opts.Until != 0 && (opts.Level == rows.LevelBranch || opts.Level == rows.LevelCall),
 	}
 	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)

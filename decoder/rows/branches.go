@@ -35,7 +35,7 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 		}
 	}
 	if !l.m.queue.others {
-		l.m.Count.Add(int(x.N), x.Verdict)
+		l.m.counts(b, x)
 	}
 	if endsInBranch(x) {
 		l.waits, l.batch, l.from, l.target, l.behind = true, b, x, k.Target, k.End

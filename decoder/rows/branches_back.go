@@ -19,7 +19,7 @@ type branchesBack struct {
 
 // ran takes a range.
 func (l *branchesBack) ran(b *flow.Batch, x *flow.Range) error {
-	l.m.Count.Add(int(x.N), x.Verdict)
+	l.m.counts(b, x)
 	if endsInBranch(x) {
 		if err := l.branched(branchRow(l.st, b, x), x.Block); err != nil {
 			return err

@@ -79,7 +79,7 @@ var ErrEnough = errors.New("rows: enough")
 // Count says how much became rows.
 type Count struct {
 	Rows        uint64 // rows of what was executed
-	Insns       uint64 // instructions in them; at the levels branch and call, in the flow
+	Insns       uint64 // instructions in them; at the levels branch and call, in the flow of the time asked for
 	Ambiguous   uint64 // of these, those with the verdict flow.Ambiguous
 	Unconfirmed uint64 // and those with flow.Unconfirmed
 }
@@ -333,9 +333,21 @@ func (m *Maker) keep(r *Row) error {
 	return nil
 }
 
+// counts counts what is in x, a range of b, at the levels branch and call.
+func (m *Maker) counts(b *flow.Batch, x *flow.Range) {
+	if m.o.within(&b.Stamps[x.Stamp].Time) {
+		m.Count.Add(int(x.N), x.Verdict)
+	}
+}
+
+// within reports whether what has time t may have happened in the time that is asked for.
+func (o *Options) within(t *event.Time) bool {
+	return t.Hi >= o.From && (t.Lo <= o.Until || o.Until == 0)
+}
+
 // wants reports whether the filters let r pass.
 func (m *Maker) wants(r *Row) bool {
-	if until := m.o.Until; r.Time.Hi < m.o.From || r.Time.Lo > until && until != 0 {
+	if !m.o.within(&r.Time) {
 		return false
 	}
 	if r.Kind == KindGap {
