@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/condense"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/held"
@@ -196,7 +195,7 @@ func (s *Session) newRun(q Query) *run {
 	}
 	for i, sh := range newShares(&q, asked) {
 		r.addLane(asked[i], q.segments(asked[i], sh), sh)
-		r.lanes[i].timeless = q.Reverse && q.Merged && asked[i].Time() == event.Always
+		r.lanes[i].timeless = q.Reverse && q.Merged && !stream.StatesTime(asked[i])
 	}
 	r.share()
 	return r

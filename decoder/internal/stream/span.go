@@ -15,6 +15,28 @@ func (st *Stream) Time() event.Time {
 	return d.span
 }
 
+// Bounds of where StatesTime looks beside sync points: in segments that begin among the first so many bytes, and are as long.
+const (
+	statesReach = 64 << 10
+	statesMost  = 1 << 20
+)
+
+// StatesTime reports whether the trace of st states a time, as far as its beginning shows: also where no sync point does.
+func StatesTime(st *Stream) bool {
+	if st.Time() != event.Always || st.Protocol.Stamps != nil {
+		return st.Time() != event.Always
+	}
+	for g := range st.Segments() {
+		if g.Off-st.Head > statesReach || g.End-g.Off > statesMost {
+			break
+		}
+		if within(st, &g) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // firstTime returns the first time that the trace states, ns; 0: its beginning states none. Of
 // Intel PT, sync points alone count.
 func firstTime(st *Stream) (t uint64) {
