@@ -246,18 +246,28 @@ func (t *table) function(c *calls.Call) int {
 	return *n - 1
 }
 
+// plainGroup is group, where only functions are told apart, and this one comes for the first time.
+func (t *table) plainGroup(c *calls.Call) *group {
+	f := t.function(c)
+	for c.Function >= len(t.plain) {
+		t.plain = append(t.plain, nil)
+	}
+	if t.plain[f] == nil {
+		t.plain[f] = t.newGroup(c, groupKey{function: f})
+	}
+	t.plain[c.Function] = t.plain[f]
+	return t.plain[f]
+}
+
 // group returns the group of c.
 func (t *table) group(c *calls.Call) *group {
-	f := t.function(c)
 	if t.o.by == "" && t.o.split == 0 {
-		for f >= len(t.plain) {
-			t.plain = append(t.plain, nil)
+		if c.Function < len(t.plain) && t.plain[c.Function] != nil {
+			return t.plain[c.Function]
 		}
-		if t.plain[f] == nil {
-			t.plain[f] = t.newGroup(c, groupKey{function: f})
-		}
-		return t.plain[f]
+		return t.plainGroup(c)
 	}
+	f := t.function(c)
 	k := groupKey{function: f}
 	switch t.o.by {
 	case "cpu":
