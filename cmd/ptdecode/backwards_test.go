@@ -42,12 +42,16 @@ func TestBackwards(t *testing.T) {
 	arm := filepath.Join(data, "kernel-pokes-arm64")
 	var recs [][]string
 	for _, dir := range testsize.Recorded(t, "coresight/snapshots/*") {
-		if name := filepath.Base(dir); testsize.Full(t) || slices.Contains([]string{"Snowball", "TC2", "texit-poe2"}, name) {
+		name := filepath.Base(dir)
+		if name == "bugfix-exact-match" {
+			continue // one stream, of 6 million lines
+		}
+		if testsize.Full(t) || slices.Contains([]string{"Snowball", "TC2", "texit-poe2"}, name) {
 			recs = append(recs, []string{dir, "--all-buffers"})
 		}
 	}
 	recs = append(recs, []string{filepath.Join(arm, "repro", "snapshot")})
-	for _, dir := range testsize.Some(t, testsize.Recorded(t, "kernel-pokes-arm64/max-jump/coarse*/snapshot.ini"), 1) {
+	for _, dir := range testsize.Recorded(t, "kernel-pokes-arm64/max-jump/coarse-rs/snapshot.ini") {
 		dir = filepath.Dir(dir)
 		text, err := os.ReadFile(filepath.Join(dir, "text.bin")) // what it was a link to
 		if err != nil {
