@@ -130,7 +130,7 @@ func (c *cursor) atPoke() bool {
 	if x.block.Span == event.EveryEpoch || x.block.Space != 0 {
 		return false
 	}
-	return len(c.s.Text().Between(x.addr(c.k), int(x.block.Lens[c.k]), 0, event.MaxEpoch, nil)) > 0
+	return len(c.of.Text().Between(x.addr(c.k), int(x.block.Lens[c.k]), 0, event.MaxEpoch, nil)) > 0
 }
 
 // over goes behind the call at the cursor, or to the next instruction if it is none.

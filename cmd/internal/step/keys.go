@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -149,13 +150,16 @@ func (w *stepper) leap(ctx context.Context, key, arg string) (said string, err e
 		if err != nil {
 			return fmt.Sprintf("poke %s: need the number of a change", arg), nil
 		}
-		k, err := w.poke(n)
+		k, err := poke(w.at.of, n)
 		if err != nil {
 			return "poke " + err.Error(), nil
 		}
 		time = k.Time
 	case "cpu":
-		only, err := w.host.Streams(w.s, arg, "")
+		only, err := w.streams(arg, "")
+		if !strings.Contains(arg, "@") { // of the host
+			only = slices.DeleteFunc(slices.Clone(only), func(i int) bool { return w.s.Streams()[i].Guest != w.s.Meta().Guest })
+		}
 		if err != nil || len(only) != 1 || !w.s.Streams()[only[0]].Executes() {
 			return fmt.Sprintf("cpu %s: no trace of it", arg), nil
 		}

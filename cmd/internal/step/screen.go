@@ -113,6 +113,6 @@ c, C       the next call's first instruction, and the previous one's
 k, K       the next instruction that a change to the code touches, and the previous one
 g TIME     go to a time, as flow prints it
 poke N     go to the time of a change
-cpu N      the same time on another CPU
+cpu N      the same time on another CPU, as flow prints it: N@PID of a guest
 q          end
 A number in front repeats: 10 n.`

@@ -7,7 +7,7 @@ import (
 
 // source says which line of the source addr was made of, and what the line says.
 func (c *cursor) source(space uint32, addr, time uint64) (at, says string) {
-	frames := c.s.Lines(space, addr, time)
+	frames := c.of.Lines(space, addr, time)
 	if len(frames) == 0 || frames[0].File == "" {
 		return "", ""
 	}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,7 +66,7 @@ The exit code is 0, even if there are gaps: they are shown in place.`,
 	}
 	f := c.Flags()
 	f.StringVar(&x.time, "time", "", "begin at this `TIME`, as flow prints it; also +5ms, 10%, poke:385-1us")
-	f.StringVar(&x.cpu, "cpu", "", "on this `CPU`")
+	f.StringVar(&x.cpu, "cpu", "", "on this `CPU`, N, or N@PID of a guest")
 	f.StringVar(&x.id, "id", "", "on the source with this trace ID, hex: `ID`")
 	f.IntVar(&x.poke, "poke", -1, "begin at the time of the change number `N`, on the CPU that made it")
 	f.StringVarP(&x.format, "output", "o", "text", "a screen or a JSON object for each stop: `text|jsonl`")
@@ -109,7 +110,7 @@ type stepper struct {
 
 // begin goes to where the flags say.
 func (w *stepper) begin(ctx context.Context, x *flags) error {
-	only, err := w.host.Streams(w.s, x.cpu, x.id)
+	only, err := w.streams(x.cpu, x.id)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (w *stepper) begin(ctx context.Context, x *flags) error {
 			return usage("--time %s", err)
 		}
 	case x.poke >= 0:
-		k, err := w.poke(x.poke)
+		k, err := poke(w.s, x.poke)
 		if err != nil {
 			return usage("--poke %s", err)
 		}
@@ -179,13 +180,31 @@ func (w *stepper) outside(time uint64) string {
 		event.Seconds(time), where, w.s.Streams()[stream].Name, event.Seconds(lo), event.Seconds(hi), here)
 }
 
-// poke returns the change with a number.
-func (w *stepper) poke(n int) (*decoder.PokeInfo, error) {
+// streams returns the indices of the traces of a CPU as flow prints it, N or N@PID for one of
+// a guest, or of a trace ID; nil: all.
+func (w *stepper) streams(cpu, id string) ([]int, error) {
+	n, pid, ofGuest := strings.Cut(cpu, "@")
+	only, err := w.host.Streams(w.s, n, id)
+	if err != nil || !ofGuest {
+		return only, err
+	}
+	only = slices.DeleteFunc(slices.Clone(only), func(i int) bool { return strconv.Itoa(int(w.s.Streams()[i].Guest)) != pid })
+	if len(only) == 0 {
+		return nil, usage("--cpu %s: need N@PID, a CPU of a guest that process PID runs, and there is no trace of it", cpu)
+	}
+	return only, nil
+}
+
+// poke returns the change of a machine with a number.
+func poke(s *decoder.Session, n int) (*decoder.PokeInfo, error) {
 	last := -1
-	for k := range w.s.Pokes() {
+	for k := range s.Pokes() {
 		if last = k.Index; k.Index == n {
 			return &k, nil
 		}
+	}
+	if last < 0 {
+		return nil, fmt.Errorf("%d: there is no such change: no change to the code is recorded", n)
 	}
 	return nil, fmt.Errorf("%d: there is no such change: the last one is %d", n, last)
 }

@@ -16,6 +16,7 @@ type Stop struct {
 	Type    string   `json:"type"`
 	Stream  string   `json:"stream"`
 	CPU     *int32   `json:"cpu,omitempty"`
+	Guest   int32    `json:"guest,omitempty"` // the process that runs the virtual machine; absent: the host
 	Time    uint64   `json:"time,omitempty"`  // ns, the lower bound
 	Until   *uint64  `json:"until,omitempty"` // ns, the upper bound
 	TID     *int32   `json:"tid,omitempty"`
@@ -64,7 +65,7 @@ func (c *cursor) stop() (*Stop, error) {
 	addr, t := x.addr(c.k), x.stamp.Time
 	p := &Stop{
 		Type: "stop", Stream: st.Name, Time: t.Lo, Addr: hex16(addr), Verdict: x.verdict.String(),
-		Since: uint32(x.block.Span.From), Notes: c.notes(x), Pokes: []int{},
+		Guest: st.Guest, Notes: c.notes(x), Pokes: []int{},
 	}
 	if st.CPU >= 0 {
 		p.CPU = &st.CPU
@@ -76,13 +77,10 @@ func (c *cursor) stop() (*Stop, error) {
 		p.TID, p.Comm = &tid, comm
 	}
 	at := c.epoch(x)
-	p.Epoch = uint32(at)
-	if until := uint32(x.block.Span.Until); x.block.Span.Until != event.MaxEpoch {
-		p.Before = &until
-	}
+	c.epochs(p, x, addr, at)
 	p.Sym, p.DSO = c.name(x.block.Space, addr, t.Likely())
 	if x.block.Space == 0 {
-		p.Pokes = c.s.Text().Between(addr, int(x.block.Lens[c.k]), 0, event.MaxEpoch, p.Pokes)
+		p.Pokes = c.of.Text().Between(addr, int(x.block.Lens[c.k]), 0, event.MaxEpoch, p.Pokes)
 	}
 	p.SrcLine, p.Source = c.source(x.block.Space, addr, t.Likely())
 	c.code(p, x, at)
@@ -100,13 +98,27 @@ func (c *cursor) stop() (*Stop, error) {
 // epoch returns the epoch as of which the code of x is shown: that of its time, if the
 // code was what ran then.
 func (c *cursor) epoch(x *item) event.Epoch {
-	at := c.s.EpochAt(x.stamp.Time.Likely())
+	at := c.of.EpochAt(x.stamp.Time.Likely())
 	return min(max(at, x.block.Span.From), x.block.Span.Until-1)
+}
+
+// epochs says for which changes the code at addr of x is this, as flow does. It counts those
+// of the kernel's code, or for code of a program those of that program's.
+func (c *cursor) epochs(p *Stop, x *item, addr uint64, at event.Epoch) {
+	span := x.block.Span
+	if x.block.Space != 0 && !c.of.Kernel(addr) {
+		span = c.of.UserEpochs(x.block.Space, addr)
+		at = span.From
+	}
+	p.Epoch, p.Since = uint32(at), uint32(span.From)
+	if until := uint32(span.Until); span.Until != event.MaxEpoch {
+		p.Before = &until
+	}
 }
 
 // name renders what an address is called, and the file or module that it is of.
 func (c *cursor) name(space uint32, addr, time uint64) (sym, dso string) {
-	sym, off, dso, ok := c.s.Symbol(space, addr, time)
+	sym, off, dso, ok := c.of.Symbol(space, addr, time)
 	switch {
 	case !ok:
 		return "", ""
@@ -157,14 +169,14 @@ func (c *cursor) notes(x *item) (out []string) {
 func (c *cursor) code(p *Stop, x *item, at event.Epoch) {
 	here, t := x.addr(c.k), x.stamp.Time.Likely()
 	from := x.block.Addr
-	if _, off, _, ok := c.s.Symbol(x.block.Space, here, t); ok && off <= farthest && c.s.Kernel(here) {
+	if _, off, _, ok := c.of.Symbol(x.block.Space, here, t); ok && off <= farthest && c.of.Kernel(here) {
 		from = here - off
 	}
 	buf := make([]byte, here-from+(linesBehind+2)*maxInsn)
-	n := c.s.Code(buf, x.block.Space, from, at)
+	n := c.of.Code(buf, x.block.Space, from, at)
 	if uint64(n) <= here-from { // what the function begins with is not known
 		from = x.block.Addr
-		n = c.s.Code(buf, x.block.Space, from, at)
+		n = c.of.Code(buf, x.block.Space, from, at)
 	}
 	after := 0
 	for off := 0; off < n && after <= linesBehind; {
@@ -176,7 +188,7 @@ func (c *cursor) code(p *Stop, x *item, at event.Epoch) {
 		line, size := c.insn(x.block.Space, buf[off:n], a, x.block.Mode, t)
 		l := Line{Addr: hex16(a), Bytes: fmt.Sprintf("%x", buf[off:off+size]), Insn: line, Here: a == here}
 		l.Src, _ = c.source(x.block.Space, a, t)
-		l.Poked = x.block.Space == 0 && len(c.s.Text().Between(a, size, 0, event.MaxEpoch, nil)) > 0
+		l.Poked = x.block.Space == 0 && len(c.of.Text().Between(a, size, 0, event.MaxEpoch, nil)) > 0
 		if l.Here {
 			p.Insn = line
 		}
@@ -209,9 +221,9 @@ func begins(x *item, a uint64) bool {
 // insn disassembles the instruction of space at the front of text, and returns its length. Its
 // target is named as of t, ns.
 func (c *cursor) insn(space uint32, text []byte, addr uint64, m isa.Mode, t uint64) (string, int) {
-	set, mode := c.s.ISA()
+	set, mode := c.of.ISA()
 	if m == mode {
-		m = c.s.ModeAt(addr)
+		m = c.of.ModeAt(addr)
 	}
 	var in isa.Insn
 	n := 1
@@ -222,8 +234,8 @@ func (c *cursor) insn(space uint32, text []byte, addr uint64, m isa.Mode, t uint
 	default:
 		n = int(in.Len)
 	}
-	return c.s.Format(text[:n], addr, m, func(a uint64) (string, uint64) {
-		sym, off, _, ok := c.s.Symbol(space, a, t)
+	return c.of.Format(text[:n], addr, m, func(a uint64) (string, uint64) {
+		sym, off, _, ok := c.of.Symbol(space, a, t)
 		if !ok || sym == "" {
 			return "", 0
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/cmd/internal/source"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -30,6 +31,7 @@ func (x *item) addr(i int) uint64 {
 // both ends when it is asked for more.
 type window struct {
 	s      *decoder.Session
+	of     *decoder.Session // the machine that executed the stream: s, or a guest of it
 	stream int
 	at     uint64 // ns: where it began
 	items  []item
@@ -45,7 +47,7 @@ type window struct {
 // newWindow returns a window of a stream from the time at on, ns. It holds the first
 // range that may have run at that time, and some behind it.
 func newWindow(ctx context.Context, s *decoder.Session, stream int, at uint64) (*window, error) {
-	w := &window{s: s, stream: stream, at: at, most: 4096}
+	w := &window{s: s, of: items.MachineOf(s, s.Streams()[stream].Guest), stream: stream, at: at, most: 4096}
 	return w, w.more(ctx)
 }
 
