@@ -14,7 +14,7 @@ import (
 func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
 	printed, all := 0, 0
 	err := report.Learned(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(l *kcore.Learned, sym, line string) (err error) {
-		if all++; !p.wants(l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
+		if all++; !p.wants(s, l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
 			return nil
 		}
 		printed++

@@ -103,10 +103,10 @@ func (b *madeBy) checkKinds() error {
 	return nil
 }
 
-// wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
+// wants reports whether the filter lets n bytes at addr of a machine, in the symbol sym, pass
 // at a time, ns.
-func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
-	return p.only.Change(addr, uint64(n), time, baseName(sym))
+func (p *pokeFilter) wants(s *decoder.Session, addr uint64, n int, time uint64, sym string) bool {
+	return p.only.Change(s, addr, uint64(n), time, baseName(sym))
 }
 
 // wantsPoke reports whether by lets k pass.
@@ -132,6 +132,7 @@ func (p *pokeFilter) resolve(s *decoder.Session) (err error) {
 // number finds the pokes of s that by lets pass, for wantsTrap.
 func (p *pokeFilter) number(s *decoder.Session) {
 	b := p.by
+	p.numbers = nil
 	if b.pokes == nil && b.kinds == nil && b.who.All() {
 		return
 	}
@@ -151,7 +152,7 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 	all := s.Pokes()
 	return func(yield func(decoder.PokeInfo) bool) {
 		for k := range all {
-			if p.wants(k.Addr, int(k.Range().Len), k.Time, k.Symbol) && p.wantsPoke(&k) && !yield(k) {
+			if p.wants(s, k.Addr, int(k.Range().Len), k.Time, k.Symbol) && p.wantsPoke(&k) && !yield(k) {
 				return
 			}
 		}
@@ -161,16 +162,8 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 // absent says which poke asked for by number there is not, and which maker.
 func (p *pokeFilter) absent(s *decoder.Session) error {
 	for _, r := range p.pokes {
-		found, last := false, -1
-		for k := range s.Pokes() {
-			found, last = found || within([]numberRange{r}, int64(k.Index)), k.Index
-		}
-		what := strconv.FormatInt(r.lo, 10)
-		if r.hi > r.lo {
-			what += "-" + strconv.FormatInt(r.hi, 10)
-		}
-		if !found {
-			return usagef("--poke %s: there is no such change: the last one is %d", what, last)
+		if err := filter.Absent(s, r.lo, r.hi); err != nil {
+			return err
 		}
 	}
 	return p.by.who.Check(s)

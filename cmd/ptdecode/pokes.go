@@ -124,7 +124,6 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if err := p.absent(s); err != nil {
 		return err
 	}
-	p.number(s)
 	if flow && noBytes(s) {
 		return noTrace(s)
 	}
@@ -142,6 +141,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 
 // pokesOf prints what is asked for of one machine.
 func (a *app) pokesOf(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
+	p.number(s)
 	switch {
 	case o.traps:
 		return a.traps(c, o, p, s, w)
@@ -337,7 +337,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		t := &list[i]
 		time, st := t.Time.Likely(), s.Streams()[t.Stream]
 		sym := symbolAt(s, t.IP, time)
-		if !p.wants(t.IP, 1, time, sym) || !p.wantsTrap(t.Poke) {
+		if !p.wants(s, t.IP, 1, time, sym) || !p.wantsTrap(t.Poke) {
 			continue
 		}
 		if o.enough(printed) {

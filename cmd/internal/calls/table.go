@@ -206,7 +206,7 @@ func (t *table) cutSlow() {
 func (t *table) wants(c *calls.Call) bool {
 	o, f := t.o, &t.o.filter.Options
 	switch {
-	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0, !o.filter.Only.Call(c.TID, c.Comm, c.Addr, c.Sym, c.File):
+	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0, !o.filter.Only.Call(c.Stream.Index, c.TID, c.Comm, c.Addr, c.Sym, c.File):
 		return false
 	}
 	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr

@@ -35,7 +35,7 @@ func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
 // wants reports whether the filters let a call pass, by its thread and its function.
 func (j *job) wants(c *calls.Call) bool {
 	only := j.filter.Only
-	return only == nil || only.Call(c.TID, c.Comm, c.Addr, c.Sym, c.File)
+	return only == nil || only.Call(c.Stream.Index, c.TID, c.Comm, c.Addr, c.Sym, c.File)
 }
 
 // crossings has it collected how CPUs cross the changes to the code. It returns what tells

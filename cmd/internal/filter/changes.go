@@ -133,3 +133,25 @@ func NextChange(s *decoder.Session, n int, until uint64) int {
 	}
 	return next
 }
+
+// Absent refuses numbers of changes, both ends included, that neither the host nor a guest
+// has. Each of these counts its own.
+func Absent(s *decoder.Session, lo, hi int64) error {
+	last := -1
+	for _, m := range append([]*decoder.Session{s}, decoder.Guests(s)...) {
+		for k := range m.Pokes() {
+			if n := int64(k.Index); lo <= n && n <= hi {
+				return nil
+			}
+			last = max(last, k.Index)
+		}
+	}
+	what := strconv.FormatInt(lo, 10)
+	if hi > lo {
+		what += "-" + strconv.FormatInt(hi, 10)
+	}
+	if last < 0 {
+		return callf("--poke %s: no change to the code is recorded", what)
+	}
+	return callf("--poke %s: there is no such change: the last one is %d", what, last)
+}

@@ -27,7 +27,7 @@ func Complete(s *decoder.Session, flag, begun string) (list []string) {
 		}
 		return len(list) < most
 	}
-	functions, files, threads := decoder.NamesIn(s)
+	functions, files, threads := namesIn(s)
 	c := choice{s: s}
 	switch flag {
 	case "sym":

@@ -88,7 +88,7 @@ func pokesOf(s *decoder.Session, list []string) (*pokeTest, error) {
 	for i, r := range l {
 		last := lastPoke(s)
 		if last < 0 {
-			return nil, callf("--poke %s: no change to the code is recorded", list[i])
+			return nil, callf("--poke %s: no change to the code of the kernel is recorded%s", list[i], butGuests(s))
 		}
 		if r.hi > int64(last) || r.lo == r.hi && !isPoke(s, int(r.lo)) {
 			return nil, callf("--poke %s: there is no such change: the last one is %d", list[i], last)
@@ -103,6 +103,16 @@ func pokesOf(s *decoder.Session, list []string) (*pokeTest, error) {
 	return t, nil
 }
 
+// butGuests is the end of a message that there is no change: which ones are not looked at.
+func butGuests(s *decoder.Session) string {
+	for _, g := range decoder.Guests(s) {
+		if lastPoke(g) >= 0 {
+			return "; ptdecode pokes lists those of virtual machines"
+		}
+	}
+	return ""
+}
+
 // symbolTest is functions by globs and ranges.
 type symbolTest struct {
 	patterns patterns
@@ -111,7 +121,7 @@ type symbolTest struct {
 
 // names looks up what the flags name: functions, threads, files.
 func (f *Flags) names(s *decoder.Session, x *Filter) (err error) {
-	functions, files, threads := decoder.NamesIn(s)
+	functions, files, threads := namesIn(s)
 	if x.comms, err = Globs("comm", f.Comms); err == nil {
 		err = lookUp("comm", "thread name", f.Comms, threads, Fits)
 	}
@@ -125,6 +135,28 @@ func (f *Flags) names(s *decoder.Session, x *Filter) (err error) {
 		return err
 	}
 	return f.functions(s, x, functions)
+}
+
+// namesIn gives the names in a recording, those of its virtual machines behind its own. Threads
+// are the host's, which run them.
+func namesIn(s *decoder.Session) (functions, files, threads iter.Seq[string]) {
+	functions, files, threads = decoder.NamesIn(s)
+	for _, g := range decoder.Guests(s) {
+		more, from, _ := decoder.NamesIn(g)
+		functions, files = both(functions, more), both(files, from)
+	}
+	return functions, files, threads
+}
+
+// both gives what a gives, then what b gives.
+func both(a, b iter.Seq[string]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		more := true
+		a(func(n string) bool { more = yield(n); return more })
+		if more {
+			b(yield)
+		}
+	}
 }
 
 // threads reads numbers of threads, and refuses those that did not run where that is known.

@@ -3,6 +3,7 @@ package filter
 import (
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
@@ -40,7 +41,7 @@ func (f *Filter) passes(n *rows.Names, r *rows.Row) bool {
 	if f.addrs != nil && !f.addrs.touches(r.IP, f.length(r)) && !(leads && f.addrs.touches(r.Addr, 1)) {
 		return false
 	}
-	if f.pokes != nil && !(r.Poke >= 0 && f.pokes.numbers.has(int64(r.Poke))) && !f.pokes.sites.touches(r.IP, f.length(r)) {
+	if f.pokes != nil && (r.Stream.Machine != nil || !(r.Poke >= 0 && f.pokes.numbers.has(int64(r.Poke))) && !f.pokes.sites.touches(r.IP, f.length(r))) {
 		return false
 	}
 	if f.syms != nil && f.exact == nil && !f.within(n, r, r.IP) && !(leads && f.within(n, r, r.Addr)) {
@@ -72,27 +73,30 @@ func (f *Filter) wantsFile(file string) bool {
 	return file != "" && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, file) })
 }
 
-// Change reports whether a change to n bytes at addr, of the kernel, passes by its time (ns),
-// by its place, and by sym, the function that it is in.
-func (f *Filter) Change(addr, n, time uint64, sym string) bool {
+// Change reports whether a change to n bytes at addr, of the kernel of s or of a guest, passes
+// by its time (ns), by its place, and by sym, the function that it is in.
+func (f *Filter) Change(of *decoder.Session, addr, n, time uint64, sym string) bool {
 	switch {
 	case time < f.From, f.Until != 0 && time > f.Until,
 		f.addrs != nil && !f.addrs.touches(addr, n):
 		return false
 	}
-	return f.syms == nil || f.syms.holds(true, addr, func() string { return sym })
+	return f.syms == nil || f.syms.holds(of == f.s, addr, func() string { return sym })
 }
 
 // Call reports whether a call passes by the thread that makes it, and by the function at addr
-// that it is of, called sym, of a file.
-func (f *Filter) Call(tid int32, comm string, addr uint64, sym, file string) bool {
+// that it is of, called sym, of a file. It runs on the stream with the index stream.
+func (f *Filter) Call(stream int, tid int32, comm string, addr uint64, sym, file string) bool {
 	switch {
 	case f.tids != nil && !f.tids.has(int64(tid)), f.comms != nil && !(tid >= 0 && f.comms.fit(comm)),
 		f.dsos != nil && !f.wantsFile(file), f.addrs != nil && !f.starts.touches(addr, 1):
 		return false
 	}
-	return f.syms == nil || f.syms.holds(f.s.Kernel(addr), addr, func() string { return sym })
+	return f.syms == nil || f.syms.holds(!f.ofGuest(stream) && f.s.Kernel(addr), addr, func() string { return sym })
 }
+
+// ofGuest reports whether a stream is what a virtual machine executed.
+func (f *Filter) ofGuest(stream int) bool { return f.s.Streams()[stream].Guest != f.s.Meta().Guest }
 
 // Sink returns a sink that hands on to to what passes of each batch, range by range. A
 // range passes by its first address; a gap passes by its time alone. It is to itself where all passes.
@@ -169,7 +173,7 @@ func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 	if !k.takesTime(t) || !k.takesThread(b.Stream, t.Likely()) {
 		return false
 	}
-	if n.Kind == decoder.NoteTrap && f.pokes != nil && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {
+	if n.Kind == decoder.NoteTrap && f.pokes != nil && !f.ofGuest(b.Stream) && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {
 		return true
 	}
 	ip := n.Event.From
@@ -197,15 +201,16 @@ func (k *sink) takesThread(stream int, time uint64) bool {
 // takesPlace reports whether n bytes at addr pass, in an address space at a time, ns.
 func (k *sink) takesPlace(stream int, space uint32, addr, n, time uint64) bool {
 	f := k.f
-	if f.addrs != nil && !f.addrs.touches(addr, n) || f.pokes != nil && !f.pokes.sites.touches(addr, n) {
+	if f.addrs != nil && !f.addrs.touches(addr, n) || f.pokes != nil && (f.ofGuest(stream) || !f.pokes.sites.touches(addr, n)) {
 		return false
 	}
 	if f.syms == nil && f.dsos == nil {
 		return true
 	}
-	sym, _, file, ok := f.s.Symbol(space, addr, time)
+	of := items.MachineOf(f.s, f.s.Streams()[stream].Guest)
+	sym, _, file, ok := of.Symbol(space, addr, time)
 	if f.dsos != nil && !(ok && f.wantsFile(file)) {
 		return false
 	}
-	return f.syms == nil || f.syms.holds(f.s.Kernel(addr), addr, func() string { return sym })
+	return f.syms == nil || f.syms.holds(of == f.s && of.Kernel(addr), addr, func() string { return sym })
 }

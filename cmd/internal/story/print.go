@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
@@ -19,7 +20,11 @@ func (p *Poke) Print(w io.Writer) error {
 	if sym == "" {
 		sym = "no symbol"
 	}
-	wrap(&b, "", fmt.Sprintf("poke %d: %s at %s, %s", p.Index, p.Kind, p.Addr, sym))
+	of := ""
+	if p.Guest != 0 {
+		of = fmt.Sprintf(" of guest%d", p.Guest)
+	}
+	wrap(&b, "", fmt.Sprintf("poke %d%s: %s at %s, %s", p.Index, of, p.Kind, p.Addr, sym))
 	line("when", "%s%s", event.Seconds(p.Time), p.bounds())
 	line("by", "%s", p.maker())
 	line("scheme", "%s; batch %d", p.scheme(), p.Batch)
@@ -64,7 +69,16 @@ func (p *Poke) bounds() string {
 	if p.Begin == nil {
 		return ""
 	}
-	return fmt.Sprintf(", in effect from %s to %s", event.Seconds(*p.Begin), event.Seconds(*p.End))
+	begin, end := *p.Begin, *p.End
+	switch {
+	case begin == 0 && end == math.MaxUint64:
+		return ", in effect at a time that is not known"
+	case begin == 0:
+		return ", in effect until " + event.Seconds(end)
+	case end == math.MaxUint64:
+		return ", in effect from " + event.Seconds(begin) + " on"
+	}
+	return fmt.Sprintf(", in effect from %s to %s", event.Seconds(begin), event.Seconds(end))
 }
 
 // maker renders who made the poke.
@@ -72,9 +86,12 @@ func (p *Poke) maker() string {
 	who := "not recorded"
 	switch {
 	case p.TID != 0 && p.Comm != "":
-		who = fmt.Sprintf("%s, thread %d of process %d", p.Comm, p.TID, p.PID)
+		who = fmt.Sprintf("%s, thread %d", p.Comm, p.TID)
 	case p.TID != 0:
-		who = fmt.Sprintf("thread %d of process %d", p.TID, p.PID)
+		who = fmt.Sprintf("thread %d", p.TID)
+	}
+	if p.TID != 0 && p.PID != 0 {
+		who += fmt.Sprintf(" of process %d", p.PID)
 	}
 	if p.CPU != nil {
 		who += fmt.Sprintf(", on CPU %d", *p.CPU)

@@ -186,7 +186,7 @@ func (k *Sink) callRows(x *calls.Rows) (next *calls.Rows) {
 		}
 		if only {
 			sym, file, addr := k.tree.Named(x.Function[i])
-			if !k.f.Only.Call(x.Ran[i].TID, x.Ran[i].Comm, addr, sym, file) {
+			if !k.f.Only.Call(x.Ran[i].Stream.Index, x.Ran[i].TID, x.Ran[i].Comm, addr, sym, file) {
 				continue
 			}
 		}
@@ -209,7 +209,7 @@ func (k *Sink) handsRows() {
 // call takes a call that has ended, if the filters let it pass.
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
-	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Given != "" && k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym, c.File) {
+	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Given != "" && k.f.Only != nil && !k.f.Only.Call(c.Stream.Index, c.TID, c.Comm, c.Addr, c.Sym, c.File) {
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
