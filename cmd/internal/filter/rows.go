@@ -73,8 +73,8 @@ func (f *Filter) wantsFile(file string) bool {
 	return file != "" && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, file) })
 }
 
-// Change reports whether a change to n bytes at addr, of the kernel of s or of a guest, passes
-// by its time (ns), by its place, and by sym, the function that it is in.
+// Change reports whether a change to n bytes at addr passes by its time (ns), by its place, and
+// by sym, the function that it is in. It is of the kernel of a machine: the host, or a guest.
 func (f *Filter) Change(of *decoder.Session, addr, n, time uint64, sym string) bool {
 	switch {
 	case time < f.From, f.Until != 0 && time > f.Until,

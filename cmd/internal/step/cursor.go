@@ -56,15 +56,15 @@ func (c *cursor) previous() (bool, error) {
 		c.k--
 		return true, nil
 	}
-	for c.i == 0 {
-		if c.first {
-			return false, nil
-		}
+	for c.i <= 1 && !c.first { // 1: what called asks for lies before where this leads
 		n, err := c.before(c.ctx)
 		if err != nil {
 			return false, err
 		}
 		c.i += n
+	}
+	if c.i == 0 {
+		return false, nil
 	}
 	c.i--
 	c.k = c.items[c.i].n - 1

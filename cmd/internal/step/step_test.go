@@ -1,12 +1,15 @@
 package step
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // TestWalk would catch a seam between what is decoded at first and what is decoded when
@@ -68,6 +71,42 @@ func TestWalk(t *testing.T) {
 		if got := append(back[:len(back)-1], ahead...); !slices.Equal(got, want) {
 			t.Errorf("from %d: %d instructions, want %d", at, len(got), len(want))
 		}
+	}
+}
+
+// TestCalledAtSeam would catch a call that C passes over because what was decoded last begins
+// with the function: the call is the end of the segment before.
+func TestCalledAtSeam(t *testing.T) {
+	dir := t.TempDir()
+	trace, err := pt.Assemble(nil, "psb\nmode.exec l\nfup 6: 0x1000\npsbend\n"+
+		"psb\nmode.exec l\nfup 6: 0x1010\npsbend\ntip 6: 0x1005\ntip.pgd\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := make([]byte, 0x11)
+	copy(code, "\xe8\x0b\x00\x00\x00\xff\xe0") // 1000: call 1010; 1005: jmp *%rax
+	code[0x10] = 0xc3
+	for name, b := range map[string][]byte{"trace": trace, "code": code} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := decoder.Open(decoder.Config{
+		Raw:  []decoder.RawTrace{{Protocol: decoder.IntelPT, Path: filepath.Join(dir, "trace")}},
+		Code: []decoder.CodeFile{{Path: filepath.Join(dir, "code"), Addr: 0x1000}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := &cursor{window: &window{s: s, of: s, most: 1}, ctx: t.Context()}
+	if ok, err := c.previous(); err != nil || !ok {
+		t.Fatal("nothing ran", err)
+	}
+	found, err := c.toward(true, c.called)
+	x, ok := c.here()
+	if err != nil || !found || !ok || x.addr(c.k) != 0x1010 {
+		t.Errorf("C found %v, %v, of %d items", found, err, len(c.items))
 	}
 }
 
