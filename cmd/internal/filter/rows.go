@@ -3,7 +3,6 @@ package filter
 import (
 	"slices"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
@@ -96,7 +95,17 @@ func (f *Filter) Call(stream int, tid int32, comm string, addr uint64, sym, file
 }
 
 // ofGuest reports whether a stream is what a virtual machine executed.
-func (f *Filter) ofGuest(stream int) bool { return f.s.Streams()[stream].Guest != f.s.Meta().Guest }
+func (f *Filter) ofGuest(stream int) bool { return f.machine(stream) != f.s }
+
+// machine returns the machine that executed a stream.
+func (f *Filter) machine(stream int) *decoder.Session {
+	for _, g := range decoder.Guests(f.s) {
+		if g.Meta().Guest == f.s.Streams()[stream].Guest {
+			return g
+		}
+	}
+	return f.s
+}
 
 // Sink returns a sink that hands on to to what passes of each batch, range by range. A
 // range passes by its first address; a gap passes by its time alone. It is to itself where all passes.
@@ -207,7 +216,7 @@ func (k *sink) takesPlace(stream int, space uint32, addr, n, time uint64) bool {
 	if f.syms == nil && f.dsos == nil {
 		return true
 	}
-	of := items.MachineOf(f.s, f.s.Streams()[stream].Guest)
+	of := f.machine(stream)
 	sym, _, file, ok := of.Symbol(space, addr, time)
 	if f.dsos != nil && !(ok && f.wantsFile(file)) {
 		return false

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // run takes keys until they end.
@@ -126,6 +128,9 @@ func (w *stepper) move(key string) (bool, error) {
 func (w *stepper) noMore(key string) string {
 	switch key {
 	case "n":
+		if slices.ContainsFunc(w.at.tail, func(n decoder.Note) bool { return n.Kind == decoder.NoteGap }) {
+			return "a gap follows, and the trace ends with it"
+		}
 		return "the trace ends here"
 	case "p":
 		return "the trace begins here"

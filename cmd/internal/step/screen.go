@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -46,14 +47,10 @@ func (p *Stop) print(w io.Writer) error {
 	b.WriteString("\n")
 	p.codeLines(line)
 	b.WriteString("\n")
-	switch {
-	case p.NextSym != "":
-		line("next: %s", p.NextSym)
-	case p.Next != "":
-		line("next: %s", p.Next)
-	default:
-		line("next: the trace ends here")
+	for _, g := range p.Gaps {
+		line("next: gap: %s", g)
 	}
+	line("next: %s", cmp.Or(p.NextSym, p.Next, "the trace ends here"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -36,6 +36,7 @@ type Stop struct {
 	Code    []Line   `json:"code"`
 	Next    string   `json:"next,omitempty" schema:"hex16"` // address of the instruction executed next
 	NextSym string   `json:"next_sym,omitempty"`
+	Gaps    []string `json:"next_gaps,omitempty"` // what cannot be followed before that, or before the trace ends
 }
 
 // Line is an instruction of the code around a Stop.
@@ -84,15 +85,31 @@ func (c *cursor) stop() (*Stop, error) {
 	}
 	p.SrcLine, p.Source = c.source(x.block.Space, addr, t.Likely())
 	c.code(p, x, at)
+	return p, c.following(p)
+}
+
+// following says where the flow goes on.
+func (c *cursor) following(p *Stop) error {
 	peek := *c
-	if more, err := peek.next(); err != nil {
-		return nil, err
-	} else if more {
+	more, err := peek.next()
+	if err != nil {
+		return err
+	}
+	notes := c.tail
+	if more {
 		y := &peek.items[peek.i]
 		p.Next = hex16(y.addr(peek.k))
 		p.NextSym, _ = c.name(y.block.Space, y.addr(peek.k), y.stamp.Time.Likely())
+		if notes = y.notes; peek.k > 0 {
+			notes = nil
+		}
 	}
-	return p, nil
+	for i := range notes {
+		if g := notes[i].Gap; notes[i].Kind == decoder.NoteGap {
+			p.Gaps = append(p.Gaps, fmt.Sprintf("%s, %d bytes of trace", g.Reason, g.End-g.Off))
+		}
+	}
+	return nil
 }
 
 // epoch returns the epoch as of which the code of x is shown: that of its time, if the
