@@ -32,6 +32,16 @@ func (t Time) Likely() uint64 {
 	return t.Lo + (t.Hi-t.Lo)/2
 }
 
+// Stated returns the moment by which the thread that ran at t is looked up, ns. It is the last
+// one that the trace stated before, or else the first behind it. So it is the same whether or
+// not the upper bound was asked for.
+func (t Time) Stated() uint64 {
+	if t.Lo == 0 && t.Hi != math.MaxUint64 {
+		return t.Hi
+	}
+	return t.Lo
+}
+
 // Epoch counts the pokes of a journal that have been applied, in the
 // journal's order: epoch 0 is the text before all of them.
 type Epoch uint32

@@ -121,7 +121,7 @@ func (c *summarySink) Flow(b *decoder.Batch) error {
 		}
 		last = t.Lo
 		c.sum.From, c.sum.Until = min(c.sum.From, t.Lo), max(c.sum.Until, t.Lo)
-		if tid, _, _, ok := c.s.Running(b.Stream, t.Likely()); ok {
+		if tid, _, _, ok := c.s.Running(b.Stream, t.Stated()); ok {
 			c.threads[tid] = true
 		}
 	}

@@ -121,7 +121,7 @@ func slotOf(addr uint64) uint64 { return addr * 0x9e3779b97f4a7c15 >> (64 - slot
 // Thread returns the thread that ran at r and its name; tid is -1 where it is
 // not known.
 func (n *Names) Thread(r *Row) (tid int32, comm string) {
-	t := r.Time.Likely()
+	t := r.Time.Stated()
 	c := &n.threads[r.Stream.Index]
 	if t < c.time || t >= c.until {
 		*c = threadAt{time: t, tid: -1}

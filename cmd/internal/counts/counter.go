@@ -135,7 +135,7 @@ func (c *Counter) tableAt(i int, t event.Time, name string) *Table {
 		g.Stream = i
 	}
 	if c.o.Threads {
-		if tid, comm, _, ok := c.s.Running(i, t.Likely()); ok {
+		if tid, comm, _, ok := c.s.Running(i, t.Stated()); ok {
 			g.TID, g.Comm = tid, comm
 		}
 	}

@@ -178,7 +178,7 @@ func (c *counter) wants(stream int, t event.Time) bool {
 	if c.o.comms == nil {
 		return true
 	}
-	_, comm, _, ok := c.s.Running(stream, t.Likely())
+	_, comm, _, ok := c.s.Running(stream, t.Stated())
 	for _, p := range c.o.comms {
 		if ok && filter.Fits(p, comm) {
 			return true

@@ -170,7 +170,7 @@ func (k *sink) Flow(b *decoder.Batch) error {
 // takesRange reports whether a range passes.
 func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 	f, t := k.f, b.Stamps[x.Stamp].Time
-	if !k.takesTime(t) || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Likely()) {
+	if !k.takesTime(t) || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Stated()) {
 		return false
 	}
 	return k.takesPlace(b.Stream, x.Block.Space, x.Block.Addr, x.End()-x.Block.Addr, t.Likely())
@@ -179,7 +179,7 @@ func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 // takesNote reports whether a note that is no gap passes: it has an address or not.
 func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 	f, t := k.f, n.Event.Time
-	if !k.takesTime(t) || !k.takesThread(b.Stream, t.Likely()) {
+	if !k.takesTime(t) || !k.takesThread(b.Stream, t.Stated()) {
 		return false
 	}
 	if n.Kind == decoder.NoteTrap && f.pokes != nil && !f.ofGuest(b.Stream) && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {

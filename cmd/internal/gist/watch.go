@@ -79,7 +79,7 @@ func (w *watcher) Flow(b *decoder.Batch) error {
 			continue
 		}
 		last = t.Lo
-		if tid, _, _, ok := w.s.Running(b.Stream, t.Likely()); ok {
+		if tid, _, _, ok := w.s.Running(b.Stream, t.Stated()); ok {
 			w.threads[tid] = true
 		}
 	}

@@ -74,7 +74,7 @@ func (c *cursor) stop() (*Stop, error) {
 	if t.Hi != math.MaxUint64 && t.Hi != t.Lo {
 		p.Until = &t.Hi
 	}
-	if tid, comm, _, ok := c.s.Running(c.stream, t.Likely()); ok {
+	if tid, comm, _, ok := c.s.Running(c.stream, t.Stated()); ok {
 		p.TID, p.Comm = &tid, comm
 	}
 	at := c.epoch(x)

@@ -258,7 +258,7 @@ func (h *histogram) flush(stream int, until uint64) {
 	}
 	tid, comm, known := int32(-1), "", false
 	if h.v.rec.Timed {
-		tid, comm, _, known = h.v.s.Running(stream, r.time.Likely())
+		tid, comm, _, known = h.v.s.Running(stream, r.time.Stated())
 	}
 	lo := h.v.rec.rel(r.time.Lo)
 	hi := max(lo, h.v.rec.rel(min(until, r.time.Hi)))
