@@ -204,7 +204,7 @@ func poke(s *decoder.Session, n int) (*decoder.PokeInfo, error) {
 		}
 	}
 	if last < 0 {
-		return nil, fmt.Errorf("%d: there is no such change: no change to the code is recorded", n)
+		return nil, fmt.Errorf("%d: there is no such change: no change to the code of this machine is recorded", n)
 	}
 	return nil, fmt.Errorf("%d: there is no such change: the last one is %d", n, last)
 }
