@@ -48,9 +48,7 @@ func (l *list) annotated() error {
 		}
 	}
 	if !found {
-		functions, _, _ := decoder.NamesIn(l.s)
-		near := filter.Nearest(l.o.annotate, functions)
-		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed%s; hot without --annotate lists those that were", l.o.annotate, near)}
+		return l.notThere()
 	}
 	l.notExecuted(all)
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b insnKey) int {
@@ -81,6 +79,26 @@ func (l *list) annotated() error {
 		return l.objects(entries)
 	}
 	return l.listing(entries)
+}
+
+// notThere says that the function that the options name did not run, or that a guest alone ran it.
+func (l *list) notThere() error {
+	name := l.o.annotate
+	for _, g := range l.counter.Guests() {
+		for _, r := range l.counter.All(g).Ranges() {
+			if sym, _, _, ok := l.machine(g).Symbol(r.Block.Space, r.Block.Addr, r.Seen); g != 0 && ok && sym == name {
+				return &decoder.CallError{What: fmt.Sprintf("--annotate %s: guest%d alone executed a function of that name; --annotate lists those of the host", name, g)}
+			}
+		}
+	}
+	functions, _, _ := decoder.NamesIn(l.s)
+	near := filter.Nearest(name, functions)
+	for f := range functions {
+		if f == name { // it is there, and did not run
+			near = ""
+		}
+	}
+	return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed%s; hot without --annotate lists those that were", name, near)}
 }
 
 // executed adds the instructions of piece p of r.
