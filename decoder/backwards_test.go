@@ -33,7 +33,8 @@ func (l *inTurn) Flow(b *flow.Batch) error {
 }
 
 // TestTruthBackwards would catch flow of simulated machines that comes backwards in another order than forwards: of CPUs
-// whose traces state times now and then. Of PTM and ETMv3 it may (docs/formats/output.md).
+// whose traces state times now and then. Of Arm's it may: of PTM and ETMv3, and of three in a thousand others
+// (docs/formats/output.md).
 func TestTruthBackwards(t *testing.T) {
 	first, n := seeds(t, 8, 60)
 	eachSeed(first, n, func(_ int, seed uint64) {
