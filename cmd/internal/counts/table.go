@@ -186,8 +186,8 @@ type Range struct {
 	Block *decoder.Block
 	Insns int // instructions
 	Count
-	Seen uint64  // about when Block was first executed, ns
-	Time float64 // that passed in it, ns, where the Counter was asked for it
+	Seen uint64 // about when Block was first executed, ns
+	Time Time   // that passed in it, where the Counter was asked for it
 }
 
 // Last returns the address of the last instruction of r.
@@ -222,7 +222,7 @@ func (t *Table) Ranges() (list []Range) {
 			list = append(list, Range{Block: x.block, Insns: int(p.n), Count: p.Count, Seen: x.seen})
 		}
 		if len(list) > at {
-			list[at].Time = r.time.Nanoseconds()
+			list[at].Time = r.time
 		}
 	}
 	slices.SortFunc(list, func(a, b Range) int {

@@ -116,7 +116,7 @@ func (l *list) executed(all map[insnKey]*insn, r *counts.Range, p *counts.Piece)
 		}
 		x.N, x.Ambiguous = x.N+r.N, x.Ambiguous+r.Ambiguous
 		x.span = event.Span{From: min(x.span.From, b.Span.From), Until: max(x.span.Until, b.Span.Until)}
-		x.time += r.Time / float64(r.Insns)
+		x.time += r.Time.Nanoseconds() / float64(r.Insns)
 		a += uint64(n)
 	}
 }

@@ -83,7 +83,7 @@ func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*ent
 			n := uint64(p.To - p.First)
 			e.Instructions += r.N * n
 			e.AmbiguousI += r.Ambiguous * n
-			e.Time += r.Time * float64(n) / float64(r.Insns)
+			e.Time += r.Time.Nanoseconds() * float64(n) / float64(r.Insns)
 			if p.Sym == "" {
 				l.unnamed += (r.N + r.Ambiguous) * n
 			}
@@ -136,7 +136,7 @@ func (l *list) blocks() (all []*entry) {
 			n := uint64(r.Insns)
 			e := &entry{
 				Type: "block", Guest: g, Sym: p.Sym, Off: p.Off, File: p.File, addr: r.Block.Addr, Addr: address(r.Block.Addr), End: address(r.End()),
-				Executions: r.N, Ambiguous: r.Ambiguous, Instructions: r.N * n, AmbiguousI: r.Ambiguous * n, Time: r.Time, Epochs: epochs(r.Block.Span),
+				Executions: r.N, Ambiguous: r.Ambiguous, Instructions: r.N * n, AmbiguousI: r.Ambiguous * n, Time: r.Time.Nanoseconds(), Epochs: epochs(r.Block.Span),
 			}
 			if r.Whole() {
 				e.Class = r.Block.Class.String()

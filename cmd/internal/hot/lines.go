@@ -33,7 +33,7 @@ func (l *list) sourceLines() (all []*entry) {
 			e.at[a] = n
 			e.Executions, e.Ambiguous = max(e.Executions, n.N), max(e.Ambiguous, n.Ambiguous)
 			e.Instructions, e.AmbiguousI = e.Instructions+r.N, e.AmbiguousI+r.Ambiguous
-			e.Time += r.Time / float64(r.Insns)
+			e.Time += r.Time.Nanoseconds() / float64(r.Insns)
 			a += uint64(size)
 		}
 	}
