@@ -24,6 +24,7 @@ type Object struct {
 	// its code lies.
 	Start  uint64
 	Kernel bool // the kernel or a module
+	Given  bool // a file that Config.Code names: its first segment lies at Start
 }
 
 // objects answers which files code is of, as a part of a Session.
@@ -41,7 +42,10 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 	u := s.rec.Processes.Spaces
 	if space != 0 && !s.Kernel(addr) {
 		m, found := u.Find(space, addr)
-		if !found || m.Path == "" || strings.HasPrefix(m.Path, "//") || m.Path[0] == '[' {
+		if !found {
+			return f.given(addr)
+		}
+		if m.Path == "" || strings.HasPrefix(m.Path, "//") || m.Path[0] == '[' {
 			return o, false
 		}
 		o = Object{Name: m.Path, File: m.Path, BuildID: hex.EncodeToString(m.BuildID), Start: m.Addr - m.Off}
@@ -51,7 +55,7 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 		return o, true
 	}
 	if s.symbols == nil {
-		return o, false
+		return f.given(addr)
 	}
 	y, _, found := s.symbols.Lookup(addr, time)
 	if found && y.Module != "" && y.Module != "bpf" {
@@ -62,11 +66,21 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 	}
 	from, until := f.kernelImage()
 	if addr < from || addr >= until {
+		if until == 0 || !s.Kernel(addr) {
+			return f.given(addr)
+		}
 		return o, false
 	}
 	o = Object{Name: kernelFile, File: kernelFile, Start: from, Kernel: true}
 	_, o.BuildID = f.listing(kernelFile, func(p string) bool { return p == kernelFile || strings.HasPrefix(path.Base(p), "vmlinux") })
 	return o, true
+}
+
+// given returns the file of Config.Code that holds an address.
+func (f *objects) given(addr uint64) (o Object, ok bool) {
+	o.Name, o.BuildID, o.Start, o.Given = process.GivenFile(f.s.rec.Processes.Spaces, addr)
+	o.File = o.Name
+	return o, o.Given
 }
 
 // listing returns the path and the build ID that the recording lists for a name: the first
@@ -112,11 +126,7 @@ func (f *objects) ELF(o Object) (*elf.File, error) {
 	if o.Kernel {
 		return nil, errors.New(o.Name + ": the recording does not say which file it is")
 	}
-	id, err := hex.DecodeString(o.BuildID)
-	if err != nil {
-		return nil, err
-	}
-	data, err := f.s.rec.Processes.Spaces.Data(&process.Mapping{Path: o.Name, BuildID: id})
+	data, err := process.FileData(f.s.rec.Processes.Spaces, o.Name, o.BuildID, o.Given)
 	if err != nil {
 		return nil, err
 	}

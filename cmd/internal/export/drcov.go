@@ -65,7 +65,7 @@ func writeDrcov(j *job, w io.Writer) error {
 	for i, x := range mods {
 		// Where the address lies that offsets count from.
 		base := x.Start
-		if len(x.segs) > 0 && !x.Kernel {
+		if len(x.segs) > 0 && !x.Kernel && !x.Given {
 			base += x.segs[0].off
 		}
 		pages := (x.Start+x.size-base)/drcovPage + 1

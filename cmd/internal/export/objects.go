@@ -19,7 +19,7 @@ type object struct {
 	stubs  []segment // of its sections, those of PLT stubs
 	failed error     // why not
 	size   uint64    // up to the last address asked for, bytes from Start
-	linked uint64    // of the kernel: where --vmlinux has Start
+	linked uint64    // of the kernel, and of files given by --text: where the linker has Start
 }
 
 // segment is a loadable segment of an ELF file.
@@ -70,7 +70,9 @@ func (o *objects) at(space uint32, addr, time uint64) *object {
 		}
 		o.list[d] = x
 	}
-	o.page[k] = x
+	if !x.Given { // another may begin in the middle of a page
+		o.page[k] = x
+	}
 	x.size = max(x.size, addr-x.Start+1)
 	return x
 }
@@ -112,7 +114,9 @@ func (x *object) read(s *decoder.Session) {
 		x.failed = err
 		return
 	}
-	x.segs = segmentsOf(f)
+	if x.segs = segmentsOf(f); x.Given {
+		x.linked = x.firstSegment()
+	}
 	for _, h := range f.Sections {
 		if strings.HasPrefix(h.Name, ".plt") {
 			x.stubs = append(x.stubs, segment{h.Offset, h.Addr, h.Size, true})
@@ -125,7 +129,7 @@ func (x *object) read(s *decoder.Session) {
 // that of --vmlinux. Without that, and of modules, it is the offset from Start.
 func (x *object) vaddr(addr uint64) uint64 {
 	off := addr - x.Start
-	if x.Kernel {
+	if x.Kernel || x.Given {
 		return off + x.linked
 	}
 	for _, g := range x.segs {

@@ -117,6 +117,16 @@ func (f *File) Loads(addr uint64) bool {
 	return false
 }
 
+// First returns where the first segment is linked to.
+func (f *File) First() uint64 {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD {
+			return p.Vaddr
+		}
+	}
+	return 0
+}
+
 // Value returns the address of the symbol with a name as the linker has it; ok is false if
 // .symtab has none.
 func (f *File) Value(name string) (addr uint64, ok bool) {

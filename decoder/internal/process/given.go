@@ -1,6 +1,11 @@
 package process
 
 import (
+	"encoding/hex"
+	"io"
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/elfnames"
 	"github.com/ptdecode/ptdecode/decoder/internal/srclines"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -64,6 +69,34 @@ func (u *Spaces) GivenSymbol(addr uint64) (p Place, ok bool) {
 	}
 	name, start, _, ok := (finder{u}).tableOf(b).Lookup(at)
 	return Place{name, at - start, b.path}, ok
+}
+
+// GivenFile returns the path and the build ID, hex, of the file of u's call that holds addr,
+// and where its first segment lies. ok is false if none of them does.
+func GivenFile(u *Spaces, addr uint64) (path, id string, start uint64, ok bool) {
+	b, at := (finder{u}).givenAt(addr)
+	if b == nil {
+		return "", "", 0, false
+	}
+	return b.path, hex.EncodeToString(b.file.BuildID()), b.file.First() + addr - at, true
+}
+
+// FileData returns the bytes of a file: one of u's call, where given, else one that was
+// mapped. id is its build ID, hex.
+func FileData(u *Spaces, path, id string, given bool) ([]byte, error) {
+	if !given {
+		b, err := hex.DecodeString(id)
+		if err != nil {
+			return nil, err
+		}
+		return u.Data(&Mapping{Path: path, BuildID: b})
+	}
+	f, err := files.Tree{FS: u.FS}.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 }
 
 // GivenLines is Lines by the files of the call.
