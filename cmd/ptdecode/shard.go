@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,9 +23,6 @@ func newMergeCmd(a *app) *cobra.Command {
 	return shard.NewMerge(map[string]shard.Joiner{
 		"text": shard.Concatenate, "jsonl": shard.Concatenate, "tsv": shard.Concatenate, "digest": output.JoinDigests,
 	}, func(ctx context.Context, j *shard.Joined, args []string, w io.Writer) error {
-		if a.open.allowGaps { // what the parts' commands were given does not count
-			args = slices.Insert(args, 1, "--allow-gaps")
-		}
 		root := newRoot(&app{in: a.in, out: w, ui: a.ui, joined: j})
 		root.SetArgs(args)
 		return root.ExecuteContext(ctx)

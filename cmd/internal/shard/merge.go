@@ -53,8 +53,12 @@ exit code is 3 if there are gaps in what the parts hold.`,
 			if len(args) == 0 {
 				return &decoder.CallError{What: "nothing to join: name the parts, or the directory that they are in"}
 			}
+			more := given(c.InheritedFlags())
+			if f := c.Flag("allow-gaps"); f != nil && f.Changed { // what the parts' commands were given does not count
+				more = append(more, "--allow-gaps="+f.Value.String())
+			}
 			return merge(args, out, c.OutOrStdout(), joiners, func(j *Joined, w io.Writer) error {
-				return again(c.Context(), j, j.arguments(rec, given(c.InheritedFlags())), w)
+				return again(c.Context(), j, j.arguments(rec, more), w)
 			}, incomplete)
 		},
 	}
