@@ -21,8 +21,10 @@ type perfSamples struct {
 	job   *job
 	out   *bufio.Writer
 	since map[int64]*moment // by thread, or stream: since when its stack is what it is
-	cpu   int32             // that executes the flow at hand
-	err   error
+
+	crossed, wrote bool  // whether a sample began before the time that is asked for, and whether one was written
+	cpu            int32 // that executes the flow at hand
+	err            error
 }
 
 // newPerfSamples returns a sink that writes samples with stacks.
@@ -117,9 +119,14 @@ func (p *perfSamples) stretch(c *calls.Call, now event.Time) {
 		m.goesTo(now) // it began before the trace tells a time
 	}
 	o := &p.job.filter.Options
-	if period == 0 || p.err != nil || m.from < o.From || m.from > o.Until && o.Until != 0 || !p.job.wants(c) {
+	if period == 0 || p.err != nil || m.from > o.Until && o.Until != 0 || !p.job.wants(c) {
 		return
 	}
+	if m.from < o.From {
+		p.crossed = p.crossed || now.Hi >= o.From
+		return
+	}
+	p.wrote = true
 	at := m.show()
 	comm := c.Comm
 	switch {
@@ -152,6 +159,10 @@ func (p *perfSamples) Close() error {
 	p.Tree.Close()
 	if p.err != nil {
 		return p.err
+	}
+	if p.crossed && !p.wrote {
+		p.job.host.Say("perf-script-stacks: nothing is written: all samples begin before the time of --time")
+		p.job.host.Hint("let --time begin earlier, or write folded: it has what ran in that time")
 	}
 	return p.out.Flush()
 }
