@@ -114,6 +114,7 @@ func (v *visitor) Flow(b *decoder.Batch) error {
 	}
 	for i := range b.Notes {
 		n := &b.Notes[i]
+		v.address(n.IP)
 		v.address(n.Gap.IP)
 		v.address(n.Event.IP)
 		v.address(n.Event.From)
