@@ -52,7 +52,7 @@ func RanBy(s *decoder.Session, stream int, tid int32) func(*Item) bool {
 		if it.Note != nil {
 			return false
 		}
-		if t := it.Time.Likely(); t != at {
+		if t := it.Time.Stated(); t != at {
 			ran, _, _, ok := s.Running(stream, t)
 			at, is = t, ok && ran == tid
 		}

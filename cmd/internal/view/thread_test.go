@@ -58,7 +58,7 @@ func TestThread(t *testing.T) {
 			if it.Note != nil {
 				return true
 			}
-			tid, _, _, _ := v.s.Running(st.Index, it.Time.Likely())
+			tid, _, _, _ := v.s.Running(st.Index, it.Time.Stated())
 			if p := come[tid]; p != nil {
 				lo := v.rec.axis(it)
 				passes(tid, p, lo)
