@@ -290,7 +290,7 @@ func (c *Crossings) threadAt(stream, poke int, t event.Time) *passage {
 	if !slices.Contains(c.Named, poke) {
 		return nil
 	}
-	tid, comm, _, ok := c.Session.Running(stream, t.Stated())
+	tid, comm, _, ok := c.Session.Running(stream, t.Likely())
 	if !ok {
 		tid, comm = -1, ""
 	}
