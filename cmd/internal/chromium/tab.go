@@ -242,10 +242,41 @@ func (b *Tab) Press(key string) {
 	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": codes[key]}, nil)
 }
 
-// Click clicks the middle of the element that an expression comes to, with the mouse.
+// Click clicks the middle of the element that an expression comes to, with the mouse. What a page
+// still draws can move the element away: a click that meets another element does nothing there,
+// and is made again.
 func (b *Tab) Click(what, expr string) {
 	b.t.Helper()
 	b.Wait(what, fmt.Sprintf("(%s) ? true : false", expr))
+	for range 20 {
+		b.Eval(fmt.Sprintf(guard, expr))
+		b.aim(what, expr)
+		met := b.Eval("(globalThis.aim ?? {}).met ?? ''") // a page that comes by the click has no guard
+		b.Eval("delete globalThis.aim")
+		if met == "" {
+			return
+		}
+		b.t.Logf("%s: the click met %s", what, met)
+	}
+	b.t.Fatalf("%s: no click meets it", what)
+}
+
+// guard keeps a click from an element that is not aimed at: all of its events, from the pointer's
+// way down to the click.
+const guard = `(() => {
+	globalThis.aim = { met: '', at: () => %s };
+	globalThis.guarded ??= ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'].map((kind) => addEventListener(kind, (e) => {
+		if (!globalThis.aim) return;
+		if (kind === 'pointerdown' && !aim.at()?.contains(e.target)) aim.met = e.target.outerHTML.slice(0, 80);
+		if (!aim.met) return;
+		e.stopImmediatePropagation();
+		e.preventDefault();
+	}, true));
+})()`
+
+// aim clicks where the element is that an expression comes to.
+func (b *Tab) aim(what, expr string) {
+	b.t.Helper()
 	var at struct{ X, Y float64 }
 	place := fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}); })()`, expr)
 	text := b.Eval(place)
