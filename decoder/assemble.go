@@ -99,12 +99,14 @@ func (s learner) takeLearned() error {
 		return err
 	}
 	s.from.given.Plain = s.code.Load().text.Text
-	if s.from.given.List, err = s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain); err != nil {
+	given, unlike, err := s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain)
+	if err != nil {
 		return err
 	}
+	s.from.given.List, s.learned.done = given, unlike
 	c, err := s.withLearned(nil)
 	if err == nil {
-		c.caches = s.newCaches()
+		c.caches, c.rough = s.newCaches(), unlike
 		s.code.Store(c)
 	}
 	return err

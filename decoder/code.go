@@ -39,8 +39,12 @@ func (c *code) reads() flow.Text {
 }
 
 // Learned returns what was learned of the code so far, or was given (Config.Learned), by
-// address. Session.Flow learns where trace and code contradict each other.
-func (s *Session) Learned() []kcore.Learned { return learn.Last(s.code.Load().learned) }
+// address. Session.Flow learns where trace and code contradict each other. Where they do so too often, the
+// code is another one throughout (unlike): then nothing is learned, and little is certain.
+func (s *Session) Learned() (sites []kcore.Learned, unlike bool) {
+	c := s.code.Load()
+	return learn.Last(c.learned), c.rough
+}
 
 // sources is what code is made of: it stays when more is learned.
 type sources struct {

@@ -56,7 +56,7 @@ func TestLearnLate(t *testing.T) {
 				t.Errorf("%s: stream %d: %d instructions, %d ran, or others", name, i, len(got[i].ips), len(ips))
 			}
 		}
-		list, work, size := s.Learned(), s.decoded.Load(), learner{s}.size()
+		list, work, size := learnedBy(s), s.decoded.Load(), learner{s}.size()
 		if name == "early" {
 			if len(list) > 0 || work != size {
 				t.Errorf("early: learned %v; decoded %d bytes of %d", list, work, size)
@@ -87,8 +87,8 @@ func TestLearnNot(t *testing.T) {
 		for i := range ran {
 			n.judge(got[i], ran[i])
 		}
-		if n.wrong > 0 || len(s.Learned()) > 0 {
-			t.Errorf("%s: %d claims that never ran; learned %v", name, n.wrong, s.Learned())
+		if n.wrong > 0 || len(learnedBy(s)) > 0 {
+			t.Errorf("%s: %d claims that never ran; learned %v", name, n.wrong, learnedBy(s))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestLearnNot(t *testing.T) {
 func TestLearnPass(t *testing.T) {
 	s := learner{opened(t, lateConfigs(t)["late"])}
 	flowed(t, s.Session, prints{})
-	l, ctx := s.Learned()[0], context.Background()
+	l, ctx := learnedBy(s.Session)[0], context.Background()
 	defer func() { s.learned.passed = passed{} }()
 	pass := func(list []learn.Held, most int) (met int, work int64) {
 		before := s.decoded.Load()
@@ -138,17 +138,26 @@ func TestLearnDense(t *testing.T) {
 	}
 }
 
+// learnedBy returns the sites that s learned.
+func learnedBy(s *Session) []kcore.Learned {
+	sites, _ := s.Learned()
+	return sites
+}
+
 // TestLearnGiven would catch a file of what was learned that says less than what was
 // learned.
 func TestLearnGiven(t *testing.T) {
 	l := kcore.Learned{Addr: lateKey, Code: []byte{1, 2}, Was: []byte{3, 4}, Had: []byte{5, 6}, Others: [][]byte{{7, 8}}, Why: "jump label", For: 3, Against: 1}
 	l.Change.Lo, l.Change.Hi = 5, 9
-	back, err := kcore.ParseLearned(l.AppendJSON([]byte("{\"type\":\"other\"}\n\n"), "f+0x1"), "learned.jsonl")
-	if err != nil || len(back) != 1 || fmt.Sprint(back[0]) != fmt.Sprint(l) {
+	back, unlike, err := kcore.ParseLearned(l.AppendJSON([]byte("{\"type\":\"other\"}\n\n"), "f+0x1"), "learned.jsonl")
+	if err != nil || len(back) != 1 || fmt.Sprint(back[0]) != fmt.Sprint(l) || unlike {
 		t.Errorf("%+v, %v; want %+v", back, err, l)
 	}
+	if back, unlike, err = kcore.ParseLearned([]byte(`{"type":"unlike"}`), "learned.jsonl"); err != nil || len(back) > 0 || !unlike {
+		t.Errorf("%+v, %v of code that is another one throughout", back, err)
+	}
 	for _, bad := range []string{"{", `{"type":"learned"}`, `{"type":"learned","addr":"x","code":"00"}`, `{"type":"learned","addr":"1","code":"0"}`, `{"type":"learned","addr":"1","code":"00","was":"0000"}`, `{"type":"learned","addr":"1 z","code":"00"}`, `{"type":"learned","addr":"0x1","code":"00"}`} {
-		if _, err := kcore.ParseLearned([]byte(bad), "learned.jsonl"); err == nil {
+		if _, _, err := kcore.ParseLearned([]byte(bad), "learned.jsonl"); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
 	}
@@ -159,7 +168,7 @@ func TestLearnTaken(t *testing.T) {
 	c := lateConfigs(t)["late"]
 	s := opened(t, c)
 	flowed(t, s, newSums())
-	list := s.Learned()
+	list := learnedBy(s)
 	if len(list) != 1 {
 		t.Fatalf("learned %+v", list)
 	}
@@ -228,7 +237,7 @@ func TestLearnOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := opened(t, c)
-		if list := s.Learned(); len(list) != 1 {
+		if list := learnedBy(s); len(list) != 1 {
 			t.Errorf("%+v: given: %+v", x, list)
 		}
 		flowed(t, s, newSums())
@@ -238,7 +247,7 @@ func TestLearnOver(t *testing.T) {
 				t.Errorf("%+v: stream %d: %d instructions, %d ran, or others", x, i, len(got[i].ips), len(ips))
 			}
 		}
-		list := s.Learned()
+		list := learnedBy(s)
 		if x.image == "early" && len(list) > 0 {
 			t.Errorf("%+v: learned, though the images have it: %+v", x, list)
 		}
@@ -273,9 +282,9 @@ func TestLearnChange(t *testing.T) {
 		for i := range truth {
 			n.judge(got[i], o.ran[i])
 		}
-		t.Logf("%x %x -> %x: %d wrong, %d missing, learned %+v", p.Addr, p.Old, p.New, n.wrong, n.missing, s.Learned())
+		t.Logf("%x %x -> %x: %d wrong, %d missing, learned %+v", p.Addr, p.Old, p.New, n.wrong, n.missing, learnedBy(s))
 		tried++
-		for _, l := range s.Learned() {
+		for _, l := range learnedBy(s) {
 			if l.Addr != p.Addr {
 				t.Errorf("%x: learned %+v", p.Addr, l)
 			} else if l.Was != nil && l.Change.Lo <= p.Time && p.Time <= l.Change.Hi {
@@ -314,9 +323,9 @@ func TestLearnLeaves(t *testing.T) {
 		}
 		s := o.reopened(t, o.config, func(rec *recording.Recording) { rec.Code = append(rec.Code, wrong...) })
 		flowed(t, s, prints{})
-		has := slices.ContainsFunc(s.Learned(), func(l kcore.Learned) bool { return l.Addr == lateKey })
+		has := slices.ContainsFunc(learnedBy(s), func(l kcore.Learned) bool { return l.Addr == lateKey })
 		if len(wrong) < 9 || has != c.learns {
-			t.Errorf("%d branches that ran up to %d times are wrong: learned %+v", len(wrong), c.most, s.Learned())
+			t.Errorf("%d branches that ran up to %d times are wrong: learned %+v", len(wrong), c.most, learnedBy(s))
 		}
 		s.Close()
 	}

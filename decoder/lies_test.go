@@ -32,7 +32,7 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 	}
 	r.cases = 1
 	if os.Getenv("LIES_CASE") != "" {
-		t.Logf("learned: %+v", s.Learned())
+		t.Logf("learned: %+v", learnedBy(s))
 	}
 	truth := x.truth(o)
 	for i, ran := range truth.ran {

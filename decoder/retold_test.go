@@ -39,7 +39,7 @@ func TestRetold(t *testing.T) {
 			if d := got.differs(&want); d != "" {
 				t.Errorf("%s %d, %s: %s", name, seed, x.what, d)
 			}
-			if list := s.Learned(); len(list) > 0 && got.again {
+			if list := learnedBy(s); len(list) > 0 && got.again {
 				told++
 				if s.code.Load().either != nil {
 					several++

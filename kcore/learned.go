@@ -138,8 +138,8 @@ type learnedLine struct {
 	Against int      `json:"visits_against"`
 }
 
-// learnedType is the type of a learnedLine.
-const learnedType = "learned"
+// The types of lines of a file of what was learned: a learnedLine, and one that has nothing else.
+const learnedType, unlikeType = "learned", "unlike"
 
 // AppendJSON appends l as a line of a file of what was learned. The symbol of its address
 // is for people.
@@ -162,44 +162,44 @@ func (l *Learned) AppendJSON(dst []byte, symbol string) []byte {
 }
 
 // ParseLearned reads a file of what was learned, JSON Lines; name is for errors. Lines of
-// other types are passed over, unless there are no others: then it is another file. An
-// error is a *badfile.Error that names the line.
-func ParseLearned(data []byte, name string) (list []Learned, err error) {
+// other types are passed over, unless there are no others: then it is another file. unlike says that
+// the code is another one throughout. An error is a *badfile.Error that names the line.
+func ParseLearned(data []byte, name string) (list []Learned, unlike bool, err error) {
 	off, others := int64(0), 0
 	for no := 1; len(data) > 0; no++ {
 		line, rest, _ := bytes.Cut(data, []byte{'\n'})
 		if len(bytes.TrimSpace(line)) > 0 {
-			l, ok, err := parseLearned(line)
+			l, kind, err := parseLearned(line)
 			if err != nil {
-				return nil, &badfile.Error{File: name, Off: off, What: fmt.Sprintf("line %d", no), Err: err}
+				return nil, false, &badfile.Error{File: name, Off: off, What: fmt.Sprintf("line %d", no), Err: err}
 			}
-			if ok {
+			if kind == learnedType {
 				list = append(list, l)
-			} else {
-				others++
+			} else if others++; kind == unlikeType {
+				unlike = true
 			}
 		}
 		off += int64(len(data) - len(rest))
 		data = rest
 	}
-	if others > 0 && list == nil {
-		return nil, &badfile.Error{File: name, What: fmt.Sprintf("none of %d lines has the type %q: need what pokes --learned -o jsonl writes", others, learnedType)}
+	if others > 0 && list == nil && !unlike {
+		return nil, false, &badfile.Error{File: name, What: fmt.Sprintf("none of %d lines has the type %q or %q: need what pokes --learned -o jsonl writes", others, learnedType, unlikeType)}
 	}
-	return list, nil
+	return list, unlike, nil
 }
 
-// parseLearned reads a line; ok is false if it is of another type.
-func parseLearned(line []byte) (l Learned, ok bool, err error) {
+// parseLearned reads a line of some type.
+func parseLearned(line []byte) (l Learned, kind string, err error) {
 	var x learnedLine
 	if err := json.Unmarshal(line, &x); err != nil {
-		return l, false, fmt.Errorf("want one JSON object, as pokes --learned -o jsonl writes: %w", err)
+		return l, "", fmt.Errorf("want one JSON object, as pokes --learned -o jsonl writes: %w", err)
 	}
 	if x.Type != learnedType {
-		return l, false, nil
+		return l, x.Type, nil
 	}
 	l = Learned{Change: event.Time{Lo: x.From, Hi: x.Until}, Either: x.Either, Why: x.Kind, For: x.For, Against: x.Against}
 	if l.Addr, err = strconv.ParseUint(x.Addr, 16, 64); err != nil {
-		return l, false, fmt.Errorf("addr %q, need up to 16 hexadecimal digits", x.Addr)
+		return l, x.Type, fmt.Errorf("addr %q, need up to 16 hexadecimal digits", x.Addr)
 	}
 	if x.Was != "" && x.Until == 0 {
 		l.Change.Hi = math.MaxUint64
@@ -213,16 +213,16 @@ func parseLearned(line []byte) (l Learned, ok bool, err error) {
 			continue
 		}
 		if *f.to, err = hex.DecodeString(f.text); err != nil {
-			return l, false, fmt.Errorf("%s: %w", f.name, err)
+			return l, x.Type, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	for i, o := range x.Others {
 		if others[i], err = hex.DecodeString(o); err != nil {
-			return l, false, fmt.Errorf("others: %w", err)
+			return l, x.Type, fmt.Errorf("others: %w", err)
 		}
 	}
 	if len(others) > 0 {
 		l.Others = others
 	}
-	return l, true, l.wrong()
+	return l, x.Type, l.wrong()
 }

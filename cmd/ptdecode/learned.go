@@ -12,8 +12,14 @@ import (
 
 // learned decodes the flow and prints what was learned of the code.
 func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	printed, all := 0, 0
+	printed, all, none := 0, 0, "nothing was learned of the code: the trace nowhere contradicts it, or does not show which other code ran"
 	err := report.Learned(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(l *kcore.Learned, sym, line string) (err error) {
+		if l == nil {
+			if none = line; o.asJSON {
+				_, err = io.WriteString(w, `{"type":"unlike"}`+"\n")
+			}
+			return err
+		}
 		if all++; !p.wants(s, l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
 			return nil
 		}
@@ -33,7 +39,7 @@ func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 	case a.open.noLearn:
 		a.ui.say("nothing was learned of the code: --no-learn takes it as it is given")
 	default:
-		a.ui.say("nothing was learned of the code: the trace nowhere contradicts it, or does not show which other code ran")
+		a.ui.say("%s", none)
 	}
 	return err
 }

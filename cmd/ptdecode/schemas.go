@@ -23,6 +23,7 @@ func schemas() map[string]*schema.Schema {
 	objects := output.Objects()
 	objects["poke"] = output.Object{Of: "pokes", Type: story.Poke{}}
 	objects["learned"] = output.Object{Of: "pokes --learned", Type: story.Learned{}}
+	objects["unlike"] = output.Object{Of: "pokes --learned", Type: story.Unlike{}}
 	objects["difference"] = output.Object{Of: "diff", Type: diff.Difference{}}
 	objects["stop"] = output.Object{Of: "step", Type: step.Stop{}}
 	objects["summary"] = output.Object{Of: "summary", Type: gist.Object{}}

@@ -33,7 +33,8 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 			break
 		}
 	}
-	for _, l := range s.Learned() {
+	learned, _ := s.Learned()
+	for _, l := range learned {
 		v.code(l.Addr, len(l.Code))
 	}
 	for _, x := range s.Sources() {

@@ -94,7 +94,11 @@ func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, d *D
 	}
 	c.doubt.end()
 	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
-		return found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: line})
+		f := &Finding{Kind: "learned", Symbol: sym, CPU: -1, What: line}
+		if l != nil {
+			f.Addr = l.Addr
+		}
+		return found(f)
 	}); err != nil {
 		return err
 	}

@@ -11,8 +11,12 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
+// unlike says for people that nothing can be learned.
+const unlike = "nothing is learned of the code: trace and code contradict each other so often that it is another one throughout, and little is certain"
+
 // Learned decodes what q asks for and gives what was learned of the code, by address,
-// with the symbol of its address and a line for people.
+// with the symbol of its address and a line for people. Where the code is another one throughout, it gives
+// nil and a line that says so.
 func Learned(ctx context.Context, s *decoder.Session, q decoder.Query, give func(l *kcore.Learned, sym, line string) error) error {
 	if err := s.Flow(ctx, q, dropped{}); err != nil {
 		return err
@@ -26,9 +30,9 @@ type dropped struct{}
 // Flow drops b.
 func (dropped) Flow(*decoder.Batch) error { return nil }
 
-// eachLearned gives what was learned so far.
+// eachLearned is Learned for what was learned so far.
 func eachLearned(s *decoder.Session, give func(l *kcore.Learned, sym, line string) error) error {
-	list := s.Learned()
+	list, other := s.Learned()
 	for i := range list {
 		l := &list[i]
 		sym := s.KernelSymbol(l.Addr, l.Change.Lo)
@@ -39,6 +43,9 @@ func eachLearned(s *decoder.Session, give func(l *kcore.Learned, sym, line strin
 		if err := give(l, sym, fmt.Sprintf("%016x %s: %s", l.Addr, name, describeLearned(s, l))); err != nil {
 			return err
 		}
+	}
+	if other {
+		return give(nil, "", unlike)
 	}
 	return nil
 }

@@ -69,6 +69,11 @@ type Learned struct {
 	Against int      `json:"visits_against"`
 }
 
+// Unlike says that the code is another one throughout, as kcore.ParseLearned reads it.
+type Unlike struct {
+	Type string `json:"type"`
+}
+
 // NamedBy returns what names st in an object: its CPU, or its thread, or its trace ID,
 // whichever is the first to be known.
 func NamedBy(st *decoder.Stream) (cpu, tid *int32, id string) {

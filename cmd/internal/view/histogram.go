@@ -103,7 +103,7 @@ func (h *histogram) lane(k laneKey, comm string) *laneCounts {
 // Flow counts b.
 func (h *histogram) Flow(b *decoder.Batch) error {
 	now := &h.now[b.Stream]
-	learned := items.MachineOf(h.v.s, h.v.s.Streams()[b.Stream].Guest).Learned()
+	learned, _ := items.MachineOf(h.v.s, h.v.s.Streams()[b.Stream].Guest).Learned()
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]

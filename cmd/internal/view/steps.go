@@ -184,7 +184,8 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *items.Item) step {
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.Verdict.String(), it.Either
 		m := items.MachineOf(v.s, st.Guest)
-		s.Learned = b.Space == 0 && items.WasLearned(m.Learned(), it.Addr, uint64(row.Len))
+		learned, _ := m.Learned()
+		s.Learned = b.Space == 0 && items.WasLearned(learned, it.Addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
 			v.changes(&s, m.Text(), it, int(row.Len))

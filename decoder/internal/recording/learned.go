@@ -12,11 +12,12 @@ import (
 )
 
 // ReadLearned reads a file of what was learned. t is of images and records alone. A file of which
-// no site fits that is an error; where some fit, the others are left out, with a warning.
-func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) (fit []kcore.Learned, err error) {
-	list, err := kcore.ParseLearned(data, file)
+// no site fits that is an error; where some fit, the others are left out, with a warning. unlike says that
+// the code is another one throughout.
+func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) (fit []kcore.Learned, unlike bool, err error) {
+	list, unlike, err := kcore.ParseLearned(data, file)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	first, unfit := uint64(0), 0
 	for i := range list {
@@ -30,15 +31,15 @@ func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) (fit []
 		}
 	}
 	if err := twice(fit, file); err != nil || unfit == 0 {
-		return fit, err
+		return fit, unlike, err
 	}
 	what := fmt.Sprintf("%d of %d sites, the first at %#x, do not have the code over which it was learned: it is of another recording, or of other images", unfit, len(list), first)
 	const do = "make it of this recording, with the same files: pokes --learned -o jsonl"
 	if unfit == len(list) {
-		return nil, &badfile.Error{File: file, What: what + "; " + do}
+		return nil, false, &badfile.Error{File: file, What: what + "; " + do}
 	}
 	r.Warnf(do, "%s: %s; these are left out", file, what)
-	return fit, nil
+	return fit, unlike, nil
 }
 
 // twice returns an error if two sites of list lie over each other and are not the same: one of them is wrong.
