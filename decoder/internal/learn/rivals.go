@@ -63,27 +63,9 @@ func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held, most 
 		if met == 0 {
 			break
 		}
-		least := met
-		var best []Held
-		for i := range set {
-			most := min(least, met-1)
-			if set[i].unsure {
-				if met < leastMet {
-					continue
-				}
-				most = 0
-			}
-			n, err := left(append(slices.Clip(d.Held), set[i]), most)
-			if err != nil {
-				return err
-			}
-			if n > most {
-				continue
-			}
-			if n < least {
-				least, best = n, nil
-			}
-			best = append(best, set[i])
+		best, least, err := d.best(set, met, left)
+		if err != nil {
+			return err
 		}
 		if len(best) == 0 {
 			continue
@@ -96,6 +78,49 @@ func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held, most 
 		}
 	}
 	return nil
+}
+
+// best returns the ideas of set with which the fewest contradictions are left of the met that there were, and how
+// many these are. Mostly one leaves none: then another has lost at its first contradiction.
+func (d *Decider) best(set []Held, met int, left func(list []Held, most int) (int, error)) (best []Held, least int, err error) {
+	least = met
+	most := func(h *Held, bound int) int {
+		if h.unsure {
+			bound = 0
+		}
+		if h.unsure && met < leastMet {
+			bound = -1
+		}
+		return bound
+	}
+	bounds := []int{0, met - 1}
+	if len(set) == 1 || met == 1 {
+		bounds = bounds[1:]
+	}
+	for round, bound := range bounds {
+		for i := range set {
+			h := &set[i]
+			m := min(least, most(h, bound))
+			if m < 0 || round > 0 && m == 0 { // it was tried
+				continue
+			}
+			n, err := left(append(slices.Clip(d.Held), *h), m)
+			if err != nil {
+				return nil, 0, err
+			}
+			if n > m {
+				continue
+			}
+			if n < least {
+				least, best = n, nil
+			}
+			best = append(best, *h)
+		}
+		if len(best) > 0 {
+			break
+		}
+	}
+	return best, least, nil
 }
 
 // either returns the ideas of list as places at each of which one of several codes lies. It takes the

@@ -115,16 +115,24 @@ func TestUnsure(t *testing.T) {
 }
 
 // TestSettleStops would catch a decoding of all of the recording that goes on where its idea has lost. It
-// need not count more contradictions than the best idea leaves, and none where an idea is unsure.
+// need not count any contradiction where another idea leaves none, or where it is unsure. Else it need not count
+// more than the best idea leaves. It would also catch an idea that is not decoded to the end where none leaves none.
 func TestSettleStops(t *testing.T) {
 	var asked []int
 	set := []Held{{Idea: Idea{Addr: 1, Code: []byte{9}}}, {Idea: Idea{Addr: 2, Code: []byte{3}}}, {Idea: Idea{Addr: 3, Code: []byte{5}}}, {Idea: Idea{Addr: 4, Code: []byte{2}}, unsure: true}}
 	d := &Decider{Rivals: [][]Held{set}}
-	err := d.Settle(nil, 10, func(list []Held, most int) (int, error) {
+	left := func(list []Held, most int) (int, error) {
 		asked = append(asked, most)
 		return min(int(list[0].Code[0]), most+1), nil
-	})
-	if want := []int{9, 9, 3, 0}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 2 {
+	}
+	err := d.Settle(nil, 10, left)
+	if want := []int{0, 0, 0, 0, 9, 9, 3}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 2 {
 		t.Errorf("asked for %v at most, want %v; held %v, %v", asked, want, d.Held, err)
+	}
+	asked, set[2].Code[0] = nil, 0
+	d = &Decider{Rivals: [][]Held{set}}
+	err = d.Settle(nil, 10, left)
+	if want := []int{0, 0, 0, 0}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 3 {
+		t.Errorf("one leaves none: asked for %v at most, want %v; held %v, %v", asked, want, d.Held, err)
 	}
 }
