@@ -99,14 +99,12 @@ func (s learner) takeLearned() error {
 		return err
 	}
 	s.from.given.Plain = s.code.Load().text.Text
-	given, unlike, err := s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain)
-	if err != nil {
+	if s.from.given.List, s.learned.done, err = s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain); err != nil {
 		return err
 	}
-	s.from.given.List, s.learned.done = given, unlike
 	c, err := s.withLearned(nil)
 	if err == nil {
-		c.caches, c.rough = s.newCaches(), unlike
+		c.caches, c.rough = s.newCaches(), s.learned.done
 		s.code.Store(c)
 	}
 	return err

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -63,8 +62,7 @@ func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
 
 // withLearned returns the session's code with what was learned, mostly without caches.
 func (s learner) withLearned(list []kcore.Learned) (*code, error) {
-	list = append(slices.Clone(s.from.given.List), list...)
-	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
+	list = learn.Again(s.from.given.List, list)
 	if p := s.learned.passed.code; p != nil && slices.EqualFunc(list, p.learned, learn.Same) {
 		c := *p
 		c.learned = list

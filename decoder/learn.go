@@ -113,8 +113,10 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return false, err
 	}
 	s.learned.done, s.learned.tries = true, d.Tries
-	// What is right ends contradictions. What is wrong trades them for others.
-	if len(tested) == 0 || 2*left > met {
+	if 2*left > met {
+		tested = nil // what is right ends contradictions: what is wrong trades them for others
+	}
+	if tested = append(tested, d.Mute...); len(tested) == 0 {
 		return false, nil
 	}
 	next, err := s.withLearned(learn.LearnedOf(tested))
@@ -155,7 +157,11 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			}
 			return 0, errRough
 		}
-		all := run.progress.done > s.size()*3/4
+		all := run.progress.done > s.size()*3/4 // else met is about how many there are
+		left := func(list []learn.Held, most int) (int, error) {
+			left, err := s.pass(ctx, list, r.q.Jobs, most)
+			return left.Len(), err
+		}
 		if met = some.Len(); !all {
 			met *= every
 		}
@@ -164,17 +170,13 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		if d.Place(s.source(c), visits); len(d.Held) > 0 {
 			return met, nil
 		}
-		if all {
-			break // a short recording: there is hardly more
+		// In a short recording there is hardly more.
+		if err = d.Settle(c.journal, met, !all, left); err != nil || len(d.Held) > 0 || all {
+			d.Place(s.source(c), nil)
+			return met, err
 		}
 	}
-	left := func(list []learn.Held, most int) (int, error) {
-		all, err := s.pass(ctx, list, r.q.Jobs, most)
-		return all.Len(), err
-	}
-	err = d.Settle(c.journal, met, left)
-	d.Place(s.source(c), nil)
-	return met, err
+	return met, nil
 }
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted

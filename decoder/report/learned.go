@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -75,7 +76,10 @@ func describeLearned(s *decoder.Session, l *kcore.Learned) string {
 		fmt.Fprintf(&b, "learned (%s): %s became %s %s", l.Why, code(l.Was), code(l.Code), describeChange(l.Change))
 	} else {
 		fmt.Fprintf(&b, "learned (%s): %s", l.Why, code(l.Code))
-		if len(l.Had) > 0 {
+		switch {
+		case bytes.Equal(l.Had, l.Code):
+			b.WriteString(" as the images have, and the code that it leads to is missing")
+		case len(l.Had) > 0:
 			fmt.Fprintf(&b, ", the images have %s", code(l.Had))
 		}
 	}

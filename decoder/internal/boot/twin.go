@@ -18,8 +18,11 @@ type Twin struct {
 }
 
 // NewTwin returns the twin of code with a learned, read by r, that has b learned instead, read by other. It returns
-// nil where they may differ in what records tell, or nobody knows what lies there.
+// nil where they may differ in what records tell, or nobody knows what lies there. A reader of nil reads nothing.
 func NewTwin(a, b []kcore.Learned, r, other *Reader) *Twin {
+	if r == nil || other == nil {
+		return nil
+	}
 	t := &Twin{over: &Patches{}}
 	for _, x := range placesApart(a, b) {
 		was, is := make([]byte, x.Len), make([]byte, x.Len)

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"reflect"
 	"slices"
@@ -146,6 +147,22 @@ func LearnedOf(list []Held) (all []kcore.Learned) {
 func Same(a, b kcore.Learned) bool {
 	a.For, a.Against, b.For, b.Against = 0, 0, 0, 0
 	return reflect.DeepEqual(a, b)
+}
+
+// Again returns given, of an earlier run, with what was learned since, by address. What was learned of a larger place takes
+// the place of what was given there.
+func Again(given, since []kcore.Learned) (all []kcore.Learned) {
+	for _, g := range given {
+		within := func(l kcore.Learned) bool {
+			return l.Addr <= g.Addr && g.Range().Last() <= l.Range().Last() && len(l.Code) > len(g.Code)
+		}
+		if !slices.ContainsFunc(since, within) {
+			all = append(all, g)
+		}
+	}
+	all = append(all, since...)
+	slices.SortStableFunc(all, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
+	return all
 }
 
 // Last returns list, by address, without what was learned of code that was learned again, as where

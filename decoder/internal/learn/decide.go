@@ -23,6 +23,7 @@ type Held struct {
 	Change *event.Time
 	Back   bool
 	unsure bool   // all of the recording has to say that it may be believed
+	mute   bool   // no visit speaks for it
 	Either bool   // what is among Others does not do the same: see kcore.Learned
 	from   *Visit // at which it was found
 }
@@ -37,6 +38,9 @@ type Decider struct {
 	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there, for
 	// some visits. A decoding of all of the recording may tell them apart.
 	Rivals [][]Held
+	// Mute is ideas that no visit speaks for, and that all of the recording fits. They stay possible besides
+	// the code as it is: it may be right, and other code missing.
+	Mute []Held
 
 	dropped map[uint64]bool    // sites of which nothing holds at all visits
 	known   map[string]Outcome // what was tried
@@ -197,6 +201,14 @@ type tried struct {
 	skipped int    // of these, those behind a call that was not the last one
 }
 
+// holdsAt notes that x holds at v.
+func (x *tried) holdsAt(v *Visit, o *Outcome) {
+	x.held, x.seen = x.held+1, append(x.seen, seen{v, o.Flow})
+	if v.speaks(&x.Idea, o) {
+		x.speak++
+	}
+}
+
 // near is how far behind an idea that holds others are tried, instructions, besides as
 // many as it lies back itself.
 const near = 64
@@ -247,7 +259,8 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 		o := d.try(v, x)
 		switch {
 		case o.holds():
-			good = append(good, tried{*x, o, []*Visit{v}, 1, v.speaks(x, &o), []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
+			good = append(good, tried{Idea: *x, out: o, at: []*Visit{v}, astray: o.Calls.Astray, skipped: o.Calls.Skipped})
+			good[len(good)-1].holdsAt(v, &o)
 		case o.stands():
 			least = min(least, x.Rank)
 		}
@@ -289,7 +302,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 					x.at, x.astray = append(x.at, w), x.astray+o.Calls.Astray
 					x.skipped += o.Calls.Skipped
 					if o.holds() {
-						x.held, x.speak, x.seen = x.held+1, x.speak+w.speaks(&x.Idea, &o), append(x.seen, seen{w, o.Flow})
+						x.holdsAt(w, &o)
 					}
 				}
 			}
@@ -326,3 +339,6 @@ func (d *Decider) one(good []tried) (h Held, ok bool) {
 func (x *tried) sure() bool {
 	return x.Rank == rankKnown || x.skipped == 0 && (x.speak > 1 || x.speak > 0 && x.astray == 0)
 }
+
+// mute reports whether x may lie there, though no visit speaks for it.
+func (x *tried) mute() bool { return x.Rank != rankKnown && x.skipped == 0 && x.speak == 0 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // visitAt is a visit at ns that came by addr.
@@ -133,21 +134,26 @@ func TestDecide(t *testing.T) {
 }
 
 // TestUnread would catch code that is learned where nothing but the want of code ended the flow. It may be a call of what
-// looks alike to the trace, or lead astray. So it was in six of 50 kcores with holes.
+// looks alike to the trace, or lead astray. So it was in six of 50 kcores with holes. It would also catch such code that does
+// not stay possible besides the code as it is.
 func TestUnread(t *testing.T) {
+	none, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		calls, site bool // site: the flow ended at the site itself
 		unread      int  // of three visits
 		astray      int
 		want        bool
 	}{{true, false, 3, 0, false}, {true, false, 2, 0, true}, {true, false, 1, 1, true}, {true, true, 3, 1, true}, {false, false, 3, 0, true}, {false, false, 3, 1, false}, {false, false, 1, 1, true}} {
-		idea := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankDistant, Calls: c.calls}
+		idea := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankDistant, Recalls: c.calls}
 		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{idea} }, Try: func(_ *Visit, over []Idea) (o Outcome) {
 			if len(over) > 0 {
 				o.Beyond, o.Calls.Astray = enough, c.astray
 			}
 			return o
-		}}
+		}, Code: func(dst []byte, _ uint64) int { return copy(dst, []byte{9}) }}
 		visits := []*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000), visitAt(3, 0x1000)}
 		for _, v := range visits[:c.unread] {
 			if v.Unread = true; c.site {
@@ -155,8 +161,13 @@ func TestUnread(t *testing.T) {
 			}
 		}
 		d.Decide(visits)
-		if err := d.Settle(nil, 2*leastMet, func([]Held, int) (int, error) { return 0, nil }); err != nil || len(d.Held) > 0 != c.want {
-			t.Errorf("%+v: held %+v, %v", c, d.Held, err)
+		if err := d.Settle(none, 2*leastMet, false, func([]Held, int) (int, error) { return 0, nil }); err != nil || len(d.Held) > 0 != c.want || len(d.Mute) > 0 == c.want {
+			t.Errorf("%+v: held %+v, mute %+v, %v", c, d.Held, d.Mute, err)
+		}
+		for _, h := range d.Mute {
+			if l := h.Learned(); l.Code[0] != 9 || len(l.Others) != 1 || l.Others[0][0] != 1 || !l.Either {
+				t.Errorf("%+v: possible besides the code as it is: %+v", c, l)
+			}
 		}
 	}
 }
@@ -213,7 +224,7 @@ func TestTurns(t *testing.T) {
 		if turns == a.Turns {
 			continue
 		}
-		if err := d.Settle(nil, 10, func(one []Held, _ int) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
+		if err := d.Settle(nil, 10, false, func(one []Held, _ int) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
 			t.Errorf("the recording has fewer contradictions with %v: learned %+v, %v", &a, d.Held, err)
 		}
 	}
@@ -361,5 +372,17 @@ func TestHeldSite(t *testing.T) {
 	d.Decide([]*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000), visitAt(11, 0x1000), visitAt(12, 0x1000)})
 	if len(d.Held) != 1 || !d.Held[0].same(&a) {
 		t.Errorf("held %+v, want the code that was found first", d.Held)
+	}
+}
+
+// TestAgain would catch code that an earlier run learned and that stays over what was learned since, as its address is the
+// higher one.
+func TestAgain(t *testing.T) {
+	site := func(addr uint64, code ...byte) kcore.Learned { return kcore.Learned{Addr: addr, Code: code} }
+	given := []kcore.Learned{site(0x1005, 1, 1, 1), site(0x2000, 2), site(0x3000, 3)}
+	since := []kcore.Learned{site(0x2000, 4), site(0x1000, 5, 5, 5, 5, 5, 5, 5, 5), site(0x2fff, 6)}
+	want := []kcore.Learned{since[1], given[1], since[0], since[2], given[2]}
+	if got := Again(given, since); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -23,7 +23,7 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
-	Calls    bool // the instruction there is a call
+	Recalls  bool // the instruction there is a call, and what the code has there is another one
 	// Turns is where the first instruction lies, at Addr or behind it, of which the trace must say
 	// where it leads; 0: not known. Ideas of one byte may read what follows in different ways.
 	Turns uint64
@@ -125,7 +125,7 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 		if len(have) >= len(code) && !bytes.Equal(have[:len(code)], code) {
 			x := Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Alike: alike}
 			class := g.class(addr, have, code)
-			x.Straight, x.Calls = class == isa.Other, class == isa.Call
+			x.Straight, x.Recalls = class == isa.Other, class == isa.Call && g.class(addr, have, nil) == isa.Call
 			if len(code) == 1 {
 				x.Turns = g.turns(addr, have, code)
 			}

@@ -34,8 +34,8 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 			continue
 		}
 		for i := range g {
-			if x := &g[i]; x.Rank == rankKnown || x.skipped == 0 && x.speak > 0 {
-				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, unsure: !x.sure()})
+			if x := &g[i]; x.Rank == rankKnown || x.skipped == 0 {
+				set = append(set, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, unsure: !x.sure() && (!x.mute() || x.held <= 1 && x.astray > 0), mute: x.mute()})
 			}
 		}
 	}
@@ -57,58 +57,59 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 
 // Settle holds that of the rivals with which the fewest contradictions are left in all of
 // the recording, of the met that there were. left counts them: it may stop where there are more
-// than most. Where several leave as few, each of them stays possible (either).
-func (d *Decider) Settle(j *kcore.Journal, met int, left func(list []Held, most int) (int, error)) error {
+// than most. Where several leave as few, each of them stays possible (either). sample says that the rivals are those of a
+// sample of all visits, and met an estimate. Then one is held only if it leaves none, and none if more visits may tell.
+func (d *Decider) Settle(j *kcore.Journal, met int, sample bool, left func(list []Held, most int) (int, error)) error {
+	if d.Mute = nil; sample && d.wantMore() {
+		return nil
+	}
 	for _, set := range d.Rivals {
 		if met == 0 {
 			break
 		}
-		best, least, err := d.best(set, met, left)
+		best, least, err := d.best(set, met, sample, left)
 		if err != nil {
 			return err
 		}
 		if len(best) == 0 {
 			continue
 		}
-		if len(best) > 1 {
+		mute := allMute(best)
+		if len(best) > 1 || mute {
 			best = d.either(j, best)
 		}
-		if len(best) > 0 {
+		if mute {
+			d.Mute = append(d.Mute, best...)
+		} else if len(best) > 0 {
 			d.Held, met = append(d.Held, best...), least
 		}
 	}
 	return nil
 }
 
+// wantMore reports whether more visits may tell of rivals which it is: they lie at several addresses, or one is unsure. Of
+// others, as of what lies under a breakpoint, more visits hardly do.
+func (d *Decider) wantMore() bool {
+	return slices.ContainsFunc(d.Rivals, func(set []Held) bool {
+		return slices.ContainsFunc(set, func(h Held) bool { return h.unsure || h.Addr != set[0].Addr })
+	})
+}
+
 // best returns the ideas of set with which the fewest contradictions are left of the met that there were, and how
 // many these are. Mostly one leaves none: then another has lost at its first contradiction.
-func (d *Decider) best(set []Held, met int, left func(list []Held, most int) (int, error)) (best []Held, least int, err error) {
+func (d *Decider) best(set []Held, met int, sample bool, left func(list []Held, most int) (int, error)) (best []Held, least int, err error) {
 	least = met
-	most := func(h *Held, bound int) int {
-		if h.unsure {
-			bound = 0
-		}
-		if h.unsure && met < leastMet {
-			bound = -1
-		}
-		return bound
-	}
-	bounds := []int{0, met - 1}
-	if len(set) == 1 || met == 1 {
-		bounds = bounds[1:]
-	}
-	for round, bound := range bounds {
+	for _, bound := range []int{0, met - 1} {
 		for i := range set {
-			h := &set[i]
-			m := min(least, most(h, bound))
-			if m < 0 || round > 0 && m == 0 { // it was tried
-				continue
+			h, most := &set[i], min(least, bound)
+			if h.unsure && (met < leastMet || bound > 0) {
+				continue // one that is unsure has to leave none
 			}
-			n, err := left(append(slices.Clip(d.Held), *h), m)
+			n, err := left(append(slices.Clip(d.Held), *h), most)
 			if err != nil {
 				return nil, 0, err
 			}
-			if n > m {
+			if n > most {
 				continue
 			}
 			if n < least {
@@ -116,7 +117,7 @@ func (d *Decider) best(set []Held, met int, left func(list []Held, most int) (in
 			}
 			best = append(best, *h)
 		}
-		if len(best) > 0 {
+		if len(best) > 0 || met == 1 || sample {
 			break
 		}
 	}
@@ -124,7 +125,8 @@ func (d *Decider) best(set []Held, met int, left func(list []Held, most int) (in
 }
 
 // either returns the ideas of list as places at each of which one of several codes lies. It takes the
-// first idea to be right; at the other places, that the code is as it was. Together they allow more
+// first idea to be right; at the other places, that the code is as it was. If no visit speaks for any of list, it
+// takes the code to be as it was at all places, and other code to be missing. Together they allow more
 // than one of list. It returns nil where records tell of code at a place.
 func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 	var places [][]Held
@@ -138,6 +140,7 @@ func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 		}
 		places[k] = append(places[k], h)
 	}
+	mute := allMute(list)
 	for i, p := range places {
 		h := p[0]
 		lo, end := bounded(p)
@@ -146,7 +149,7 @@ func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 			return nil
 		}
 		var codes [][]byte
-		if i > 0 {
+		if i > 0 || mute {
 			codes = append(codes, was)
 		}
 		for k := range p {
@@ -157,7 +160,7 @@ func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 				codes = append(codes, b)
 			}
 		}
-		if i == 0 && len(places) > 1 {
+		if i == 0 && len(places) > 1 && !mute {
 			codes = append(codes, was)
 		}
 		h.Addr, h.Was, h.Code, h.Others, h.Either = lo, was, codes[0], codes[1:], true
@@ -168,6 +171,11 @@ func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 		all = append(all, h)
 	}
 	return all
+}
+
+// allMute reports whether no visit speaks for any of list.
+func allMute(list []Held) bool {
+	return !slices.ContainsFunc(list, func(h Held) bool { return !h.mute })
 }
 
 // bounded returns the first byte of what list says of the code, and the one behind the last.

@@ -63,7 +63,7 @@ func TestRivals(t *testing.T) {
 		if d.Decide(visits); len(d.Held) > 0 {
 			t.Errorf("%s: learned %+v before all of the recording was decoded", c.what, d.Held)
 		}
-		if err := d.Settle(c.j, 10, func(list []Held, _ int) (int, error) { return c.left[list[len(list)-1].Code[0]], nil }); err != nil {
+		if err := d.Settle(c.j, 10, false, func(list []Held, _ int) (int, error) { return c.left[list[len(list)-1].Code[0]], nil }); err != nil {
 			t.Fatal(err)
 		}
 		d.prune()
@@ -105,7 +105,7 @@ func TestUnsure(t *testing.T) {
 		if d.Decide([]*Visit{visitAt(1, 0x1000)}); len(d.Held) > 0 {
 			t.Errorf("%+v: believed at once", c)
 		}
-		if err := d.Settle(none, c.met, func([]Held, int) (int, error) { return c.left, nil }); err != nil {
+		if err := d.Settle(none, c.met, false, func([]Held, int) (int, error) { return c.left, nil }); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(d.Held) == 1; got != c.want {
@@ -116,7 +116,8 @@ func TestUnsure(t *testing.T) {
 
 // TestSettleStops would catch a decoding of all of the recording that goes on where its idea has lost. It
 // need not count any contradiction where another idea leaves none, or where it is unsure. Else it need not count
-// more than the best idea leaves. It would also catch an idea that is not decoded to the end where none leaves none.
+// more than the best idea leaves. It would also catch an idea that is not decoded to the end where none leaves none. And it
+// would catch one of a sample that is held though it leaves some, or though its rival lies elsewhere, or it is unsure.
 func TestSettleStops(t *testing.T) {
 	var asked []int
 	set := []Held{{Idea: Idea{Addr: 1, Code: []byte{9}}}, {Idea: Idea{Addr: 2, Code: []byte{3}}}, {Idea: Idea{Addr: 3, Code: []byte{5}}}, {Idea: Idea{Addr: 4, Code: []byte{2}}, unsure: true}}
@@ -125,14 +126,26 @@ func TestSettleStops(t *testing.T) {
 		asked = append(asked, most)
 		return min(int(list[0].Code[0]), most+1), nil
 	}
-	err := d.Settle(nil, 10, left)
+	err := d.Settle(nil, 10, false, left)
 	if want := []int{0, 0, 0, 0, 9, 9, 3}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 2 {
 		t.Errorf("asked for %v at most, want %v; held %v, %v", asked, want, d.Held, err)
 	}
 	asked, set[2].Code[0] = nil, 0
 	d = &Decider{Rivals: [][]Held{set}}
-	err = d.Settle(nil, 10, left)
+	err = d.Settle(nil, 10, false, left)
 	if want := []int{0, 0, 0, 0}; err != nil || !slices.Equal(asked, want) || len(d.Held) != 1 || d.Held[0].Addr != 3 {
 		t.Errorf("one leaves none: asked for %v at most, want %v; held %v, %v", asked, want, d.Held, err)
+	}
+	for _, x := range []struct {
+		addr   uint64 // of the one that leaves the fewest
+		code   byte   // how many it leaves
+		unsure bool
+		want   int
+	}{{3, 0, false, 0}, {1, 0, false, 1}, {1, 0, true, 0}, {1, 1, false, 0}} {
+		set := []Held{{Idea: Idea{Addr: 1, Code: []byte{9}}}, {Idea: Idea{Addr: x.addr, Code: []byte{x.code}}, unsure: x.unsure}}
+		d = &Decider{Rivals: [][]Held{set}}
+		if err := d.Settle(nil, 10, true, left); err != nil || len(d.Held) != x.want {
+			t.Errorf("of a sample, %+v: held %v, %v", x, d.Held, err)
+		}
 	}
 }

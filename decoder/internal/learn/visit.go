@@ -30,14 +30,11 @@ func (v *Visit) passes(addr uint64) bool {
 	return addr-v.IP < aheadBytes || slices.Contains(v.Path, addr)
 }
 
-// speaks is 1 where v speaks for x, which came to o there and holds, else 0. If nothing but the want of other code
-// ended the flow, that explains v. Then it speaks for no idea that leads astray, and for no call: many functions
+// speaks reports whether v speaks for x, which came to o there and holds. If nothing but the want of other code
+// ended the flow, that explains v. Then it speaks for no idea that leads astray, and for no call of another function: many
 // are alike to the trace.
-func (v *Visit) speaks(x *Idea, o *Outcome) int {
-	if v.Unread && v.IP-x.Addr >= uint64(len(x.Code)) && (x.Calls || o.Calls.Astray > 0) {
-		return 0
-	}
-	return 1
+func (v *Visit) speaks(x *Idea, o *Outcome) bool {
+	return !v.Unread || v.IP-x.Addr < uint64(len(x.Code)) || !x.Recalls && o.Calls.Astray == 0
 }
 
 // is reports whether v and w are one visit.

@@ -31,10 +31,29 @@ func (g *Generator) outOfLine(site, end uint64) (likely, other []uint64) {
 	}
 	for _, to := range f.behind(end) {
 		if !stuck[to] {
-			other = append(other, to)
+			other = append(append(other, to), f.jumpingTo(to)...)
 		}
 	}
 	return likely, other
+}
+
+// jumpingTo returns where code begins that goes straight on to a jump to addr. It stands out of line, and branches lead
+// to it. No trace tells a jump to such code from one to addr.
+func (f *function) jumpingTo(addr uint64) (list []uint64) {
+	for i := range f.insns {
+		if x := &f.insns[i]; x.Class != isa.Jump || x.Target != addr {
+			continue
+		}
+		for k := i; k >= 0 && (k == i || straightOn.Has(f.insns[k].Class)); k-- {
+			if at := f.insns[k].addr; f.open[at] {
+				if f.led[at] > 0 {
+					list = append(list, at)
+				}
+				break
+			}
+		}
+	}
+	return list
 }
 
 // behind returns where blocks end that begin at addr. All ways into such a block begin there, and

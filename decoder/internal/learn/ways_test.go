@@ -8,7 +8,8 @@ import (
 
 // TestWays would catch a jump label's jump over a block that is not thought of, since branches lead
 // behind the block too. It would also catch a jump over more than that block, and one
-// to code that leads back to the jump alone, which never ends.
+// to code that leads back to the jump alone, which never ends. And it would catch code that branches lead to, and that only
+// jumps on to where the block ends.
 func TestWays(t *testing.T) {
 	// 1000: push %rbx or je; 1002: the site; 1004: test %eax,%eax; je 1009; cwtl; 1009: pop %rax; ret; 100b: moved out
 	const before, site, block, behind = "\x53\x90", "\x66\x90", "\x85\xc0\x74\x01\x98", "\x58\xc3"
@@ -20,6 +21,7 @@ func TestWays(t *testing.T) {
 		{"over a block", before + site + block + behind, []byte{over}},
 		{"no farther than to where other code leads", "\x74\x06" + site + block + behind, []byte{over - 1}},
 		{"to code that comes back at the end", before + site + block + behind + "\x50\xeb\xfb", []byte{over, away}},
+		{"to code that jumps on to behind the block", "\x74\x09" + site + block + behind + "\x50\xeb\xfb", []byte{over, away}},
 		{"to code that comes back at the site", before + site + block + behind + "\x50\xeb\xf4", []byte{over}},
 	} {
 		var got []byte
