@@ -36,7 +36,8 @@ var rooms = map[string]room{
 	"cmd/internal/completion":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/settings":      {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":      {floor: 0, modules: []string{"golang.org/x/term"}},
-	"cmd/internal/filter":        {floor: 5, modules: []string{"github.com/spf13/pflag"}},
+	"cmd/internal/filter":        {floor: 5, beside: []string{"cmd/internal/machines"}, modules: []string{"github.com/spf13/pflag"}},
+	"cmd/internal/machines":      {floor: 5},
 	"cmd/ptdecode/internal/demo": {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap": {floor: 0},
 	// What is wrong with a call that cannot be read.
@@ -151,7 +152,7 @@ var rooms = map[string]room{
 	"cmd/internal/onepage":     {floor: 0},
 	"cmd/internal/loopback":    {floor: 5},
 	"cmd/internal/shell":       {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/items":       {floor: 5, beside: []string{"decoder/calls"}},
+	"cmd/internal/items":       {floor: 5, beside: []string{"cmd/internal/machines", "decoder/calls"}},
 	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/items", "cmd/internal/story", "decoder/report"}},
 	"cmd/internal/spread":      {floor: 0},
 	"cmd/internal/source":      {floor: 0},

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -233,7 +233,7 @@ func (t *table) function(c *calls.Call) int {
 	if c.Space() == 0 || c.Sym == "" {
 		return c.Function
 	}
-	o, ok := items.MachineOf(t.s, c.Guest()).Object(c.Space(), c.Addr, c.Begin.Lo)
+	o, ok := machines.Of(t.s, c.Guest()).Object(c.Space(), c.Addr, c.Begin.Lo)
 	if !ok {
 		return c.Function
 	}

@@ -3,6 +3,7 @@ package filter
 import (
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
@@ -99,12 +100,7 @@ func (f *Filter) ofGuest(stream int) bool { return f.machine(stream) != f.s }
 
 // machine returns the machine that executed a stream.
 func (f *Filter) machine(stream int) *decoder.Session {
-	for _, g := range decoder.Guests(f.s) {
-		if g.Meta().Guest == f.s.Streams()[stream].Guest {
-			return g
-		}
-	}
-	return f.s
+	return machines.Of(f.s, f.s.Streams()[stream].Guest)
 }
 
 // Sink returns a sink that hands on to to what passes of each batch, range by range. A

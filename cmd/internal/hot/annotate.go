@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/source"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -86,7 +87,7 @@ func (l *list) notThere() error {
 	name := l.o.annotate
 	for _, g := range l.counter.Guests() {
 		for _, r := range l.counter.All(g).Ranges() {
-			if sym, _, _, ok := l.machine(g).Symbol(r.Block.Space, r.Block.Addr, r.Seen); g != 0 && ok && sym == name {
+			if sym, _, _, ok := machines.Of(l.s, g).Symbol(r.Block.Space, r.Block.Addr, r.Seen); g != 0 && ok && sym == name {
 				return &decoder.CallError{What: fmt.Sprintf("--annotate %s: guest%d alone executed a function of that name; --annotate lists those of the host", name, g)}
 			}
 		}

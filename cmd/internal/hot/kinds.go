@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -61,7 +62,7 @@ func (l *list) functionsByCPU() (all []*entry) {
 func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*entry {
 	by := map[functionKey]*entry{}
 	var pieces []counts.Piece
-	s := l.machine(g.Guest)
+	s := machines.Of(l.s, g.Guest)
 	names := l.namesOf(s)
 	for _, r := range t.Ranges() {
 		pieces = names.Pieces(pieces[:0], &r)
@@ -96,18 +97,6 @@ func (l *list) functionsOf(all []*entry, t *counts.Table, g counts.Group) []*ent
 	return all
 }
 
-// machine returns the session of a guest, or of the machine itself: 0.
-func (l *list) machine(guest int32) *decoder.Session {
-	if guest != 0 {
-		for _, g := range decoder.Guests(l.s) {
-			if g.Meta().Guest == guest {
-				return g
-			}
-		}
-	}
-	return l.s
-}
-
 // namesOf returns the names of the code of a machine.
 func (l *list) namesOf(s *decoder.Session) *counts.Names {
 	if s == l.s {
@@ -130,7 +119,7 @@ func epochs(s event.Span) []int64 {
 // blocks returns an entry for each block, and for each that ran in part.
 func (l *list) blocks() (all []*entry) {
 	for _, g := range l.counter.Guests() {
-		names := l.namesOf(l.machine(g))
+		names := l.namesOf(machines.Of(l.s, g))
 		for _, r := range l.counter.All(g).Ranges() {
 			p := names.At(r.Block.Space, r.Block.Addr, r.Seen)
 			n := uint64(r.Insns)
@@ -150,7 +139,7 @@ func (l *list) blocks() (all []*entry) {
 // edges returns an entry for each edge.
 func (l *list) edges() (all []*entry) {
 	for _, g := range l.counter.Guests() {
-		names := l.namesOf(l.machine(g))
+		names := l.namesOf(machines.Of(l.s, g))
 		for _, x := range l.counter.All(g).Edges() {
 			from := names.At(x.From.Space, x.From.LastIP(), x.Seen)
 			to := names.At(x.From.Space, x.To, x.Seen)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/source"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -47,7 +47,7 @@ type window struct {
 // newWindow returns a window of a stream from the time at on, ns. It holds the first
 // range that may have run at that time, and some behind it.
 func newWindow(ctx context.Context, s *decoder.Session, stream int, at uint64) (*window, error) {
-	w := &window{s: s, of: items.MachineOf(s, s.Streams()[stream].Guest), stream: stream, at: at, most: 4096}
+	w := &window{s: s, of: machines.Of(s, s.Streams()[stream].Guest), stream: stream, at: at, most: 4096}
 	return w, w.more(ctx)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -103,7 +104,7 @@ func (h *histogram) lane(k laneKey, comm string) *laneCounts {
 // Flow counts b.
 func (h *histogram) Flow(b *decoder.Batch) error {
 	now := &h.now[b.Stream]
-	learned, _ := items.MachineOf(h.v.s, h.v.s.Streams()[b.Stream].Guest).Learned()
+	learned, _ := machines.Of(h.v.s, h.v.s.Streams()[b.Stream].Guest).Learned()
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]

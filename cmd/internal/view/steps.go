@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/items"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -183,7 +184,7 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *items.Item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.Insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.Verdict.String(), it.Either
-		m := items.MachineOf(v.s, st.Guest)
+		m := machines.Of(v.s, st.Guest)
 		learned, _ := m.Learned()
 		s.Learned = b.Space == 0 && items.WasLearned(learned, it.Addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
