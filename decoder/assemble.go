@@ -99,12 +99,13 @@ func (s learner) takeLearned() error {
 		return err
 	}
 	s.from.given.Plain = s.code.Load().text.Text
-	if s.from.given.List, s.learned.done, err = s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain); err != nil {
+	unlike := false
+	if s.from.given.List, unlike, err = s.rec.ReadLearned(data, s.cfg.Learned, s.from.given.Plain); err != nil {
 		return err
 	}
 	c, err := s.withLearned(nil)
 	if err == nil {
-		c.caches, c.rough = s.newCaches(), s.learned.done
+		c.caches, c.rough, s.learned.done = s.newCaches(), unlike, unlike
 		s.code.Store(c)
 	}
 	return err

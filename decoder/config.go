@@ -70,7 +70,8 @@ type Config struct {
 	LearnPasses int
 	// Learned is a file of what an earlier run learned of the same recording and images
 	// (docs/formats/learned.md); "": none. Open fails if none of its sites fits the
-	// recording. Some that do not fit are a Warning.
+	// recording. Some that do not fit are a Warning. Where it says that the code is another one throughout, that
+	// holds with NoLearn, too.
 	Learned string
 
 	SymFS    string   // folder under which the files that programs had mapped are looked for; "": /

@@ -116,7 +116,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	if 2*left > met {
 		tested = nil // what is right ends contradictions: what is wrong trades them for others
 	}
-	if tested = append(tested, d.Mute...); len(tested) == 0 {
+	if tested = d.Possible(tested); len(tested) == 0 {
 		return false, nil
 	}
 	next, err := s.withLearned(learn.LearnedOf(tested))

@@ -20,7 +20,7 @@ type learnedShare struct {
 	sites   int // that ran
 	told    int // of them, those where the trace contradicts the wrong code
 	learned int // of these, those of which the right code is learned
-	several int // of these, those where other code does the same, and stays possible
+	several int // of these, those where other code fits too, and stays possible
 	wrong   int // of those told, those of which other code is learned, without a doubt
 }
 

@@ -162,7 +162,7 @@ func (l *Learned) AppendJSON(dst []byte, symbol string) []byte {
 }
 
 // ParseLearned reads a file of what was learned, JSON Lines; name is for errors. Lines of
-// other types are passed over, unless there are no others: then it is another file. unlike says that
+// other types are passed over. A file that has those alone is another one. unlike says that
 // the code is another one throughout. An error is a *badfile.Error that names the line.
 func ParseLearned(data []byte, name string) (list []Learned, unlike bool, err error) {
 	off, others := int64(0), 0

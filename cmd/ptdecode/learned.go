@@ -12,10 +12,10 @@ import (
 
 // learned decodes the flow and prints what was learned of the code.
 func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	printed, all, none := 0, 0, "nothing was learned of the code: the trace nowhere contradicts it, or does not show which other code ran"
+	printed, all, unlike := 0, 0, ""
 	err := report.Learned(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(l *kcore.Learned, sym, line string) (err error) {
 		if l == nil {
-			if none = line; o.asJSON {
+			if unlike = line; o.asJSON {
 				_, err = io.WriteString(w, `{"type":"unlike"}`+"\n")
 			}
 			return err
@@ -32,14 +32,17 @@ func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 		return err
 	})
 	a.ui.done()
+	if unlike != "" {
+		a.ui.say("%s", unlike)
+	}
 	switch {
-	case err != nil || printed > 0:
+	case err != nil || printed > 0 || unlike != "":
 	case all > 0:
 		a.ui.say("nothing that was learned passes %s: there are %d", pokeFilters(c), all)
 	case a.open.noLearn:
 		a.ui.say("nothing was learned of the code: --no-learn takes it as it is given")
 	default:
-		a.ui.say("%s", none)
+		a.ui.say("nothing was learned of the code: the trace nowhere contradicts it, or does not show which other code ran")
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func describeLearned(s *decoder.Session, l *kcore.Learned) string {
 		fmt.Fprintf(&b, "learned (%s): %s", l.Why, code(l.Code))
 		switch {
 		case bytes.Equal(l.Had, l.Code):
-			b.WriteString(" as the images have, and the code that it leads to is missing")
+			b.WriteString(" as the images have")
 		case len(l.Had) > 0:
 			fmt.Fprintf(&b, ", the images have %s", code(l.Had))
 		}

@@ -247,8 +247,8 @@ func (b *Tab) Press(key string) {
 // and is made again.
 func (b *Tab) Click(what, expr string) {
 	b.t.Helper()
-	b.Wait(what, fmt.Sprintf("(%s) ? true : false", expr))
 	for range 20 {
+		b.Wait(what, fmt.Sprintf("(%s) ? true : false", expr))
 		b.Eval(fmt.Sprintf(guard, expr))
 		b.aim(what, expr)
 		met := b.Eval("(globalThis.aim ?? {}).met ?? ''") // a page that comes by the click has no guard
@@ -267,7 +267,11 @@ const guard = `(() => {
 	globalThis.aim = { met: '', at: () => %s };
 	globalThis.guarded ??= ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'].map((kind) => addEventListener(kind, (e) => {
 		if (!globalThis.aim) return;
-		if (kind === 'pointerdown' && !aim.at()?.contains(e.target)) aim.met = e.target.outerHTML.slice(0, 80);
+		if (kind === 'pointerdown') {
+			let meant = null;
+			try { meant = aim.at() } catch { /* it is drawn anew */ }
+			if (!meant?.contains(e.target)) aim.met = e.target.outerHTML.slice(0, 80);
+		}
 		if (!aim.met) return;
 		e.stopImmediatePropagation();
 		e.preventDefault();
@@ -295,8 +299,7 @@ func (b *Tab) aim(what, expr string) {
 	}
 }
 
-// ClickUntil clicks an element until an expression holds, as a person does. What a page still
-// draws can move the element away from a click.
+// ClickUntil clicks an element until an expression holds, as a person does: a page may not listen yet.
 func (b *Tab) ClickUntil(what, expr, holds string) {
 	b.t.Helper()
 	is := func(expr string) bool {

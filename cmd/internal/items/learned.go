@@ -1,6 +1,7 @@
 package items
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -9,10 +10,15 @@ import (
 )
 
 // WasLearned reports whether some of the n bytes at addr are among the code that no record
-// tells of and the trace shows. list is by address.
+// tells of and the trace shows. list is by address. Where the code is as it was, and only other code is possible, nothing was learned.
 func WasLearned(list []kcore.Learned, addr, n uint64) bool {
 	i, _ := slices.BinarySearchFunc(list, addr, func(l kcore.Learned, a uint64) int { return cmp.Compare(l.Addr+uint64(len(l.Code))-1, a) })
-	return i < len(list) && list[i].Addr < addr+n
+	for ; i < len(list) && list[i].Addr < addr+n; i++ {
+		if !bytes.Equal(list[i].Code, list[i].Had) {
+			return true
+		}
+	}
+	return false
 }
 
 // LearnedRange reports whether a range has code that was learned.

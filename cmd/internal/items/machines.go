@@ -10,8 +10,8 @@ import (
 func StreamsOf(s *decoder.Session) (out []rows.Stream) {
 	for _, st := range s.Streams() {
 		r := rows.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name, Guest: st.Guest, SilentReturns: st.SilentReturns()}
-		if st.Guest != 0 {
-			r.Machine = machines.Of(s, st.Guest)
+		if m := machines.Of(s, st.Guest); m != s {
+			r.Machine = m
 		}
 		out = append(out, r)
 	}

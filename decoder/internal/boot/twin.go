@@ -18,7 +18,7 @@ type Twin struct {
 }
 
 // NewTwin returns the twin of code with a learned, read by r, that has b learned instead, read by other. It returns
-// nil where they may differ in what records tell, or nobody knows what lies there. A reader of nil reads nothing.
+// nil where they may differ in what records tell, or nobody knows what lies there, or if r or other is nil.
 func NewTwin(a, b []kcore.Learned, r, other *Reader) *Twin {
 	if r == nil || other == nil {
 		return nil

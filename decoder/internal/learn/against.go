@@ -150,14 +150,19 @@ func Same(a, b kcore.Learned) bool {
 }
 
 // Again returns given, of an earlier run, with what was learned since, by address. What was learned of a larger place takes
-// the place of what was given there.
+// the place of what was given there, and so does what leaves several codes possible. What was given has what images and records
+// say (Had).
 func Again(given, since []kcore.Learned) (all []kcore.Learned) {
+	since = slices.Clone(since)
 	for _, g := range given {
-		within := func(l kcore.Learned) bool {
-			return l.Addr <= g.Addr && g.Range().Last() <= l.Range().Last() && len(l.Code) > len(g.Code)
-		}
-		if !slices.ContainsFunc(since, within) {
+		k := slices.IndexFunc(since, func(l kcore.Learned) bool {
+			return l.Addr <= g.Addr && g.Range().Last() <= l.Range().Last() && (len(l.Code) > len(g.Code) || l.Either && g.Either)
+		})
+		if k < 0 {
 			all = append(all, g)
+		} else if l := &since[k]; len(l.Had) == len(l.Code) {
+			l.Had = slices.Clone(l.Had)
+			copy(l.Had[g.Addr-l.Addr:], g.Had)
 		}
 	}
 	all = append(all, since...)

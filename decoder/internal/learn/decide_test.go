@@ -135,7 +135,8 @@ func TestDecide(t *testing.T) {
 
 // TestUnread would catch code that is learned where nothing but the want of code ended the flow. It may be a call of what
 // looks alike to the trace, or lead astray. So it was in six of 50 kcores with holes. It would also catch such code that does
-// not stay possible besides the code as it is.
+// not stay possible besides the code as it is. And it would catch such code that the recording contradicts, or that lies over
+// what was learned.
 func TestUnread(t *testing.T) {
 	none, err := kcore.NewJournal(nil)
 	if err != nil {
@@ -167,6 +168,14 @@ func TestUnread(t *testing.T) {
 		for _, h := range d.Mute {
 			if l := h.Learned(); l.Code[0] != 9 || len(l.Others) != 1 || l.Others[0][0] != 1 || !l.Either {
 				t.Errorf("%+v: possible besides the code as it is: %+v", c, l)
+			}
+			if over := []Held{{Idea: Idea{Addr: 0xfff, Code: []byte{1, 2}}}}; len(d.Possible(over)) != 1 || len(d.Possible(nil)) != 1 {
+				t.Errorf("%+v: possible: %v, and besides code that lies over it: %v", c, d.Possible(nil), d.Possible(over))
+			}
+		}
+		if d.Held = nil; c.unread == 3 && !c.want {
+			if err := d.Settle(none, 2*leastMet, false, func([]Held, int) (int, error) { return 1, nil }); err != nil || len(d.Mute) > 0 {
+				t.Errorf("%+v: the recording contradicts it, and it is possible: %+v, %v", c, d.Mute, err)
 			}
 		}
 	}
@@ -376,9 +385,17 @@ func TestHeldSite(t *testing.T) {
 }
 
 // TestAgain would catch code that an earlier run learned and that stays over what was learned since, as its address is the
-// higher one.
+// higher one. It would also catch code that is said to have been in the images, and was only learned.
 func TestAgain(t *testing.T) {
 	site := func(addr uint64, code ...byte) kcore.Learned { return kcore.Learned{Addr: addr, Code: code} }
+	// What was given has what the images have, and what was learned over it must say so.
+	over := site(0x1000, 5, 5, 5, 5)
+	over.Had = []byte{9, 9, 7, 7}
+	under := site(0x1002, 7, 7)
+	under.Had = []byte{8, 8}
+	if got := Again([]kcore.Learned{under}, []kcore.Learned{over}); len(got) != 1 || string(got[0].Had) != "\x09\x09\x08\x08" || over.Had[2] != 7 {
+		t.Errorf("%v, want one that had 09 09 08 08", got)
+	}
 	given := []kcore.Learned{site(0x1005, 1, 1, 1), site(0x2000, 2), site(0x3000, 3)}
 	since := []kcore.Learned{site(0x2000, 4), site(0x1000, 5, 5, 5, 5, 5, 5, 5, 5), site(0x2fff, 6)}
 	want := []kcore.Learned{since[1], given[1], since[0], since[2], given[2]}

@@ -23,7 +23,7 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
-	Recalls  bool // the instruction there is a call, and what the code has there is another one
+	Recalls  bool // the instruction there is a call, in place of another call
 	// Turns is where the first instruction lies, at Addr or behind it, of which the trace must say
 	// where it leads; 0: not known. Ideas of one byte may read what follows in different ways.
 	Turns uint64
@@ -150,6 +150,9 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	if n, size, why := g.Under(under[:], addr); size > 0 && n >= size {
 		add(rankKnown, why, slices.Clone(under[:size]))
 		g.sites(addr, under[:n], add)
+		if bytes.HasPrefix(have, under[:min(n, len(have))]) {
+			return list // the code is as it was
+		}
 	}
 	g.sites(addr, have, add)
 	return list

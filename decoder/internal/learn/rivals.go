@@ -10,7 +10,8 @@ import (
 // Ideas that hold alike at a visit, and do not do the same, are rivals: one of them lay there. A
 // decoding of all of the recording with each may refute all but one. Where it does not refute
 // several, each stays possible. Then the segments that come there are decoded with each of them,
-// and what they do not share is ambiguous.
+// and what they do not share is ambiguous. An idea that no visit speaks for is mute: it stays possible
+// besides the code as it is, if the recording does not contradict it.
 
 // Bounds: of the rivals of a visit, of the visits whose rivals are kept, and of how many bytes those
 // lie in of which each stays possible.
@@ -39,6 +40,9 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 			}
 		}
 	}
+	if !allMute(set) { // others speak for themselves
+		set = slices.DeleteFunc(set, func(h Held) bool { return h.mute })
+	}
 	for i := range set {
 		set[i].from = v
 	}
@@ -55,10 +59,22 @@ func (d *Decider) rivals(v *Visit, groups [][]tried) {
 	}
 }
 
+// Possible returns tested, and of Mute what does not lie over it.
+func (d *Decider) Possible(tested []Held) []Held {
+	for _, m := range d.Mute {
+		over := func(h Held) bool { return h.Addr < m.Addr+uint64(len(m.Code)) && m.Addr < h.Addr+uint64(len(h.Code)) }
+		if !slices.ContainsFunc(tested, over) {
+			tested = append(tested, m)
+		}
+	}
+	return tested
+}
+
 // Settle holds that of the rivals with which the fewest contradictions are left in all of
 // the recording, of the met that there were. left counts them: it may stop where there are more
 // than most. Where several leave as few, each of them stays possible (either). sample says that the rivals are those of a
-// sample of all visits, and met an estimate. Then one is held only if it leaves none, and none if more visits may tell.
+// sample of all visits, and that met is an estimate. Then an idea is held only if it leaves no contradiction. If more visits
+// may tell (wantMore), nothing is held.
 func (d *Decider) Settle(j *kcore.Journal, met int, sample bool, left func(list []Held, most int) (int, error)) error {
 	if d.Mute = nil; sample && d.wantMore() {
 		return nil
@@ -102,8 +118,8 @@ func (d *Decider) best(set []Held, met int, sample bool, left func(list []Held, 
 	for _, bound := range []int{0, met - 1} {
 		for i := range set {
 			h, most := &set[i], min(least, bound)
-			if h.unsure && (met < leastMet || bound > 0) {
-				continue // one that is unsure has to leave none
+			if h.unsure && met < leastMet || (h.unsure || h.mute) && bound > 0 {
+				continue // one that has little to say for it has to leave none
 			}
 			n, err := left(append(slices.Clip(d.Held), *h), most)
 			if err != nil {
@@ -127,7 +143,7 @@ func (d *Decider) best(set []Held, met int, sample bool, left func(list []Held, 
 // either returns the ideas of list as places at each of which one of several codes lies. It takes the
 // first idea to be right; at the other places, that the code is as it was. If no visit speaks for any of list, it
 // takes the code to be as it was at all places, and other code to be missing. Together they allow more
-// than one of list. It returns nil where records tell of code at a place.
+// than one of list. It returns nil where records tell of code at a place, or nobody knows what lies there.
 func (d *Decider) either(j *kcore.Journal, list []Held) (all []Held) {
 	var places [][]Held
 	for _, h := range list {

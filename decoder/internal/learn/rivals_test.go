@@ -116,7 +116,7 @@ func TestUnsure(t *testing.T) {
 
 // TestSettleStops would catch a decoding of all of the recording that goes on where its idea has lost. It
 // need not count any contradiction where another idea leaves none, or where it is unsure. Else it need not count
-// more than the best idea leaves. It would also catch an idea that is not decoded to the end where none leaves none. And it
+// more than the best idea leaves. It would also catch an idea that is not decoded to the end where each leaves some. And it
 // would catch one of a sample that is held though it leaves some, or though its rival lies elsewhere, or it is unsure.
 func TestSettleStops(t *testing.T) {
 	var asked []int
