@@ -222,6 +222,31 @@ func TestLearnEdited(t *testing.T) {
 	}
 }
 
+// TestLearnMute would catch code that stays possible besides what images have and that a file of it does not give back: the
+// same code, the same flow. The call that ran is called missing code in the image.
+func TestLearnMute(t *testing.T) {
+	const site = 0xffffffff908df65b
+	c := Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	c.Code = []CodeFile{{Path: folder(t)("call", "\xe8\x00\xd4\xeb\xff"), Addr: site}}
+	s := opened(t, c)
+	want := flowed(t, s, prints{})
+	list := learnedBy(s)
+	if len(list) != 1 || list[0].Addr != site || string(list[0].Code) != string(list[0].Had) || len(list[0].Others) != 1 || !list[0].Either {
+		t.Fatalf("learned %+v", list)
+	}
+	c.Learned = folder(t)("learned.jsonl", string(list[0].AppendJSON(nil, "")))
+	s = opened(t, c)
+	got := flowed(t, s, prints{})
+	if again := learnedBy(s); fmt.Sprint(again) != fmt.Sprint(list) {
+		t.Errorf("learned %+v with the file, %+v before", again, list)
+	}
+	for i := range want {
+		if !slices.Equal(got[i].ips, want[i].ips) {
+			t.Errorf("stream %d: another flow with the file", i)
+		}
+	}
+}
+
 // TestLearnOver would catch a file of what was learned that is believed against the trace. It would also catch code that
 // is told as learned in its place, though the images have it, or that is learned next to it.
 func TestLearnOver(t *testing.T) {
