@@ -31,7 +31,7 @@ const leastLearned = 95
 // site that ran, the image has other plausible code. Where the trace contradicts that
 // code, the right one is to be learned.
 func TestLearnedShare(t *testing.T) {
-	n := testsize.Of(t, 0, 60, 120)
+	n := testsize.Of(t, 0, 30, 120)
 	if v, err := strconv.Atoi(os.Getenv("LIES")); err == nil {
 		n = v
 	}
