@@ -157,7 +157,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			}
 			return 0, errRough
 		}
-		all := run.progress.done > s.size()*3/4 // else met is about how many there are
+		all := every == 1 || run.progress.done > s.size()*3/4 // else met is about how many there are
 		left := func(list []learn.Held, most int) (int, error) {
 			left, err := s.pass(ctx, list, r.q.Jobs, most)
 			return left.Len(), err
