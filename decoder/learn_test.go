@@ -247,6 +247,21 @@ func TestLearnMute(t *testing.T) {
 	}
 }
 
+// TestLearnBehindHole would catch a site of which nothing is learned, because code is missing that ran shortly before. The
+// image has a static call's other code, and 32 zeros where __vm_enough_memory lies.
+func TestLearnBehindHole(t *testing.T) {
+	const site, hole = 0xffffffff908f9384, 0xffffffff908ad910
+	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse")
+	c := Config{Recording: filepath.Join(dir, "perf.data")}
+	file := folder(t)
+	c.Code = []CodeFile{{Path: file("key", "\x2e\x2e\x2e\x31\xc0"), Addr: site}, {Path: file("hole", strings.Repeat("\x00", 32)), Addr: hole}}
+	s := opened(t, c)
+	flowed(t, s, prints{})
+	if list := learnedBy(s); len(list) != 1 || list[0].Addr != site || string(list[0].Code) != "\xe8\xf7\x9b\x75\x00" {
+		t.Errorf("learned %+v, want the call at %x", list, uint64(site))
+	}
+}
+
 // TestLearnOver would catch a file of what was learned that is believed against the trace. It would also catch code that
 // is told as learned in its place, though the images have it, or that is learned next to it.
 func TestLearnOver(t *testing.T) {

@@ -240,6 +240,9 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap, back re
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
 	u.tellSure(list, i, at)
+	if u.confirmed != nil {
+		u.endWith(u.confirmed(nil, nil))
+	}
 	if back == nearBytes {
 		i, at = behindByte(list, i, at, g.Off-damaged)
 	}

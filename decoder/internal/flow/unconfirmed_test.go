@@ -391,8 +391,8 @@ func TestUnconfirmedBound(t *testing.T) {
 
 // TestContradicted would catch a stretch that is told twice, or as confirmed though it is
 // in doubt, and doubt that does not say where it begins. It would also catch a walk
-// that goes on though who asks wants no more, and damage of the trace that is told as if the
-// code were wrong.
+// that goes on though who asks wants no more. Damage of the trace is not to be told as if the
+// code were wrong, and each gap is to be told.
 func TestContradicted(t *testing.T) {
 	var told []string
 	cfg := testWalker(nil).exec.cfg
@@ -405,7 +405,9 @@ func TestContradicted(t *testing.T) {
 	stop := errors.New("enough is known")
 	var ends error // the walk, at a contradiction
 	cfg.Confirmed = func(rs []Range, _ []Stamp) error {
-		told = append(told, "confirmed"+addrs(rs))
+		if told = append(told, "confirmed"+addrs(rs)); len(rs) == 0 {
+			told[len(told)-1] = "gap"
+		}
 		return nil
 	}
 	cfg.Contradicted = func(c *Contradiction) error {
@@ -425,9 +427,9 @@ func TestContradicted(t *testing.T) {
 		if err := w.Run(&src, &prints{}); err != ends {
 			t.Errorf("the walk ends with %v, want %v", err, ends)
 		}
-		want := "confirmed 0 2; confirmed 10; mismatch at 10: 10 10 10 10"
+		want := "confirmed 0 2; confirmed 10; gap; mismatch at 10: 10 10 10 10"
 		if ends == nil {
-			want += "; mismatch at 2: 0; mismatch at 10:"
+			want += "; gap; mismatch at 2: 0; gap; mismatch at 10:; gap"
 		}
 		if got := strings.Join(told, "; "); got != want {
 			t.Errorf("told %q, want %q", got, want)

@@ -98,8 +98,8 @@ type Config struct {
 	Contradicted func(*Contradiction) error
 
 	// Confirmed is called with what an event has confirmed that was not settled before:
-	// ranges in a row, and the stamps that they have. Both are lent. An error ends the walk, and
-	// Run returns it. nil: nobody asks.
+	// ranges in a row, and the stamps that they have. Both are lent. Without ranges it says that
+	// a gap lies before what is confirmed next. An error ends the walk, and Run returns it. nil: nobody asks.
 	Confirmed func([]Range, []Stamp) error
 }
 

@@ -56,8 +56,8 @@ func (c *Calls) Block(addr, end, target uint64, class isa.Class) {
 	}
 }
 
-// Switch says that another task goes on, whose calls nobody knows.
-func (c *Calls) Switch() { c.open, c.returned, c.before = c.open[:0], false, 0 }
+// Forget says that nobody knows the calls of what goes on: those of another task, or of what a gap hides.
+func (c *Calls) Forget() { c.open, c.returned, c.before = c.open[:0], false, 0 }
 
 // Settle says that the flow is right from here on.
 func (c *Calls) Settle() {

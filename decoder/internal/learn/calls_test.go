@@ -50,7 +50,7 @@ func TestCalls(t *testing.T) {
 	}
 	var c Calls
 	c.Block(call.addr, call.end, call.target, call.class)
-	c.Switch()
+	c.Forget()
 	c.Block(f, f+1, 0, isa.Return)
 	c.Block(far, far+1, 0, isa.Other)
 	if c.Astray != 0 {

@@ -35,6 +35,9 @@ func (t *Trial) Confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 	if t.over {
 		return ErrOver
 	}
+	if len(rs) == 0 {
+		t.Out.Calls.Forget()
+	}
 	for i := range rs {
 		if t.Out.Full() {
 			break // how much more is told at once hangs on where batches end
@@ -43,7 +46,7 @@ func (t *Trial) Confirmed(rs []flow.Range, stamps []flow.Stamp) error {
 		off := stamps[r.Stamp].Off
 		t.Out.Follow(t.V, off, r.Block.Addr, r.Block.Lens[:r.N])
 		if r.Block.Addr == t.Switches {
-			t.Out.Calls.Switch()
+			t.Out.Calls.Forget()
 		} else if r.N == r.Block.N {
 			t.Out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}

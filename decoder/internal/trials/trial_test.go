@@ -45,3 +45,28 @@ func TestToldAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestGapForgets would catch a return that is said to go astray, or to skip a call, because a gap hides what returned
+// in between.
+func TestGapForgets(t *testing.T) {
+	block := func(addr uint64, c isa.Class) flow.Range {
+		return flow.Range{Block: &flow.Block{Addr: addr, End: addr + 1, N: 1, Class: c, Lens: []uint8{1}}, N: 1}
+	}
+	before := []flow.Range{block(0x1000, isa.CallInd), block(0x2000, isa.CallInd)}
+	behind := []flow.Range{block(0x3000, isa.Return), block(0x1001, isa.Jump)}
+	for _, gap := range []bool{false, true} {
+		tr := &Trial{V: &learn.Visit{}, Switches: 1}
+		told := [][]flow.Range{before, behind}
+		if gap {
+			told = [][]flow.Range{before, nil, behind}
+		}
+		for _, rs := range told {
+			if err := tr.Confirmed(rs, []flow.Stamp{{Off: 1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := tr.Out.Calls; (got.Astray == 0) != gap || (got.Skipped == 0) != gap {
+			t.Errorf("with a gap: %v; %d returns astray, %d skip calls", gap, got.Astray, got.Skipped)
+		}
+	}
+}
