@@ -165,30 +165,32 @@ func (b *pprofBuilder) inOrder() {
 // add adds samples of the instructions of x; where functions are asked for, one of each.
 func (b *pprofBuilder) add(x *cell) {
 	r := counts.Range{Block: x.block, Insns: int(x.insns), Seen: x.seen}
-	each := x.time / counts.Time(x.insns)
 	for _, piece := range b.names.Pieces(nil, &r) {
 		fn := b.function(piece.Place)
 		if b.whole {
-			b.took(x, b.location(x.block.Space, piece.Addr-piece.Off, x.seen, fn), piece.To-piece.First, each)
+			b.took(x, b.location(x.block.Space, piece.Addr-piece.Off, x.seen, fn), piece.To-piece.First)
 			continue
 		}
 		a := piece.Addr
 		for i := piece.First; i < piece.To; i++ {
-			b.took(x, b.location(x.block.Space, a, x.seen, fn), 1, each)
+			b.took(x, b.location(x.block.Space, a, x.seen, fn), 1)
 			a += uint64(x.block.Lens[i])
 		}
 	}
 }
 
-// took counts n instructions of x at a location, each of which took a time.
-func (b *pprofBuilder) took(x *cell, at *profile.Location, n int, each counts.Time) {
+// took counts n instructions of x at a location.
+func (b *pprofBuilder) took(x *cell, at *profile.Location, n int) {
+	add := func(verdict string, times uint64, took counts.Time) {
+		s := b.sample(sampleKey{x.group, x.stack, verdict, x.block.Space, at})
+		s.insns += times * uint64(n)
+		s.time += took / counts.Time(x.insns) * counts.Time(n)
+	}
 	if x.N > 0 {
-		s := b.sample(sampleKey{x.group, x.stack, "", x.block.Space, at})
-		s.insns += x.N * uint64(n)
-		s.time += each * counts.Time(n)
+		add("", x.N, x.time)
 	}
 	if x.Ambiguous > 0 && b.of.job.ambiguous {
-		b.sample(sampleKey{x.group, x.stack, "ambiguous", x.block.Space, at}).insns += x.Ambiguous * uint64(n)
+		add("ambiguous", x.Ambiguous, x.unsure)
 	}
 }
 

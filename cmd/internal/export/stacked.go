@@ -59,8 +59,9 @@ type cellKey struct {
 type cell struct {
 	cellKey
 	counts.Count
-	time counts.Time // that it took
-	seen uint64      // about when it was first executed, ns
+	time   counts.Time // that it took
+	unsure counts.Time // likewise, where that is ambiguous
+	seen   uint64      // about when it was first executed, ns
 }
 
 // beganKey is calls in one stack, of one group.
@@ -194,10 +195,11 @@ func (k *stacked) ran(c *calls.Call, r *decoder.BatchRange) {
 	x := k.cell(cellKey{k.stackOf(c), g, r.Block, r.N}, now)
 	if r.Verdict == decoder.Ambiguous {
 		x.Ambiguous++
+		k.clocks[k.batch.Stream].Ran(&x.unsure, r.N)
 	} else {
 		x.N++
+		k.clocks[k.batch.Stream].Ran(&x.time, r.N)
 	}
-	k.clocks[k.batch.Stream].Ran(&x.time, r.N)
 }
 
 // cell returns the cell of a key; now is the time, ns.
