@@ -208,6 +208,23 @@ func TestSteppedPrograms(t *testing.T) {
 	t.Logf("%d addresses compared; explained: %+v", compared, why)
 }
 
+// TestGoLines would catch names, source lines and inlined functions of Go's programs that are not those which binutils
+// gives. Its addr2line 2.40 reads Go's DWARF 4, and no DWARF 5.
+func TestGoLines(t *testing.T) {
+	n := testsize.Of(t, 0, 120000, 120000)
+	if n == 0 {
+		t.Skip("small form: Go's library would have to be built again")
+	}
+	t.Setenv("GOEXPERIMENT", "nodwarf5")
+	p := steppedPrograms[1]
+	bin, why := buildStepped(t, p.name, p.source, p.build), explained{}
+	addrs := codeOf(t, bin, uint64(n))
+	if n := compareLines(t, bin, "go4.go", addrs, &why); n > 0 {
+		t.Errorf("%d of %d addresses have other names or lines than addr2line says", n, len(addrs))
+	}
+	t.Logf("%d addresses compared; explained: %+v", len(addrs), why)
+}
+
 // check compares what x decodes with the steps, and the symbol of each step in the program
 // with that of the file at its address. It returns how many steps have names.
 func (s *stepped) check(t *testing.T, x *Session, bin string) (named int) {
