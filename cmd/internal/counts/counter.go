@@ -51,6 +51,7 @@ type Counter struct {
 	streams []following
 	tables  map[Group]*Table
 	passed  []decoder.BatchRange // of the batch at hand, of Options.Bare: what the filter lets pass
+	others  Time                 // of what the filter does not let pass
 	walked  int                  // of the batch at hand: what of Batch.Walked comes begins there
 }
 
@@ -217,6 +218,9 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 		if c.filter != nil && !c.filter.Passes(b, r) {
 			f.last = nil
 			f.endRun()
+			if c.o.Time { // else what passes would take its time
+				f.clock.Ran(&c.others, r.N)
+			}
 			continue
 		}
 		c.add(f, b.Ranges[i:i+1])
