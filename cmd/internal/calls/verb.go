@@ -45,13 +45,8 @@ type options struct {
 	share  func(*decoder.Session, decoder.Query, []string) (done bool, err error)
 }
 
-// New returns the verb.
-func New(h *host.Host) *cobra.Command {
-	o := options{splitAt: -1}
-	c := &cobra.Command{
-		Use:   "calls REC [FUNC]",
-		Short: "say how often functions were called, and how long the calls took",
-		Long: `Decode a recording and print for each function how often it was called. Print how long
+// long is the help of the verb.
+const long = `Decode a recording and print for each function how often it was called. Print how long
 the calls took: all, without callees, the median, the 99th percentile, the longest. With
 FUNC, a name or 0xADDRESS, print only that function. FUNC without REC reads ./perf.data.
 
@@ -60,6 +55,11 @@ interrupts and the time in which its thread did not run. The column self is with
 these. The time is the last one in the trace before the end, minus the last one before
 the beginning. So 0 is less than one step of the trace's clock. With FUNC, --slowest or
 --split-at the output also says how far off a time may be, as ±320ns.
+
+So all time between two timestamps is in self of the call in which the later one comes.
+One call may have too much, and the next too little. In sums that levels out, and waits
+are mostly right. hot --sort time divides such a time evenly among the instructions: use
+it for instructions, lines and blocks, and calls for functions and waits.
 
 A call counts if its first instruction ran within the trace. A call that did not begin
 and end within the trace has no time. -o jsonl counts these as open, and those that
@@ -82,7 +82,15 @@ says how the call began: call, jump, interrupt, user (from user space), resumed 
 unseen. A call is resumed if tracing came on at its start, and unseen if it began before
 the trace shows it, or in a gap. --split-at groups calls by whether they ran before a
 change to the code (poke), across it or after it. --slowest lists single calls, each with
-the command that shows what ran in it.`,
+the command that shows what ran in it.`
+
+// New returns the verb.
+func New(h *host.Host) *cobra.Command {
+	o := options{splitAt: -1}
+	c := &cobra.Command{
+		Use:   "calls REC [FUNC]",
+		Short: "say how often functions were called, and how long the calls took",
+		Long:  long,
 		Example: `  ptdecode calls perf.data
   ptdecode calls perf.data vfs_read                 # with a histogram
   ptdecode calls perf.data vfs_read --slowest 5

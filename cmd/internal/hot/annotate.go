@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
@@ -28,12 +26,12 @@ type insnKey struct {
 // insn is what was counted of it.
 type insn struct {
 	counts.Count
-	span event.Span // epochs as of which it was executed, all together
-	mode isa.Mode
-	off  uint64 // from the function's start
-	seen uint64 // about when it was first executed, ns
-	time float64
-	pads bool // it did not run, and does nothing or cannot be executed
+	spans []event.Span // epochs of this version, as far as it was executed then
+	mode  isa.Mode
+	off   uint64 // from the function's start
+	seen  uint64 // about when it was first executed, ns
+	time  float64
+	pads  bool // it did not run, and does nothing or cannot be executed
 }
 
 // annotated prints the instructions of the function that the options name.
@@ -51,9 +49,12 @@ func (l *list) annotated() error {
 	if !found {
 		return l.notThere()
 	}
+	for _, x := range all {
+		x.spans = merged(x.spans)
+	}
 	l.notExecuted(all)
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b insnKey) int {
-		return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr), cmp.Compare(all[a].span.From, all[b].span.From), cmp.Compare(a.bytes, b.bytes))
+		return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr), cmp.Compare(all[a].spans[0].From, all[b].spans[0].From), cmp.Compare(a.bytes, b.bytes))
 	})
 	for n := len(keys); n > 0 && all[keys[n-1]].pads; n-- {
 		keys = keys[:n-1]
@@ -68,7 +69,7 @@ func (l *list) annotated() error {
 		e := &entry{
 			Type: "instruction", Sym: l.o.annotate, Off: x.off, Addr: address(k.addr), addr: k.addr, Bytes: hex.EncodeToString([]byte(k.bytes)),
 			Disasm: l.disassembled(k, x), Executions: x.N, Instructions: x.N, Ambiguous: x.Ambiguous, AmbiguousI: x.Ambiguous,
-			Epochs: epochs(x.span), Time: x.time,
+			Epochs: epochs(x.spans), Time: x.time,
 		}
 		if frames := l.s.Lines(k.space, k.addr, x.seen); len(frames) > 0 {
 			e.File, e.Line = frames[0].File, frames[0].Line
@@ -112,11 +113,13 @@ func (l *list) executed(all map[insnKey]*insn, r *counts.Range, p *counts.Piece)
 		k := insnKey{b.Space, a, string(buf[:have])}
 		x := all[k]
 		if x == nil {
-			x = &insn{mode: b.Mode, span: b.Span, off: p.Off + a - p.Addr, seen: r.Seen}
+			x = &insn{mode: b.Mode, off: p.Off + a - p.Addr, seen: r.Seen}
 			all[k] = x
 		}
 		x.N, x.Ambiguous = x.N+r.N, x.Ambiguous+r.Ambiguous
-		x.span = event.Span{From: min(x.span.From, b.Span.From), Until: max(x.span.Until, b.Span.Until)}
+		if s := l.held(b.Space, a, n, b.Span); len(x.spans) == 0 || x.spans[len(x.spans)-1] != s {
+			x.spans = append(x.spans, s)
+		}
 		x.time += r.Time.Nanoseconds() / float64(r.Insns)
 		a += uint64(n)
 	}
@@ -147,7 +150,8 @@ func (l *list) notExecuted(all map[insnKey]*insn) {
 			return
 		}
 		if !ran[a] {
-			all[insnKey{0, a, string(buf[:in.Len])}] = &insn{mode: mode, span: event.EveryEpoch, off: a - sym.Addr,
+			held := l.held(0, a, int(in.Len), event.Span{From: at, Until: event.MaxEpoch})
+			all[insnKey{0, a, string(buf[:in.Len])}] = &insn{mode: mode, spans: []event.Span{held}, off: a - sym.Addr,
 				pads: in.Class == isa.Break || in.Flags&isa.FlagNop != 0}
 		}
 		a += uint64(in.Len)
@@ -203,42 +207,7 @@ func (l *list) listing(all []*entry) error {
 		if l.o.sort == sortTime {
 			col += 15
 		}
-		l.folded(at, col, e.Disasm, what)
+		l.fold(l.w, at, col, e.Disasm, what)
 	}
 	return nil
-}
-
-// sourceOf prints the source line that e and what follows were made of, as far as it fits.
-func (l *list) sourceOf(e *entry) {
-	const col = 24
-	line := []rune(fmt.Sprintf("%s:%d  %s", filepath.Base(e.File), e.Line, e.Source))
-	if len(line) > screen-col {
-		line = append(line[:screen-col-3], []rune("...")...)
-	}
-	fmt.Fprintf(l.w, "%*s%s\n", col, "", strings.TrimRight(string(line), " "))
-}
-
-// screen is how many columns lines have that can be broken.
-const screen = 80
-
-// folded prints an instruction behind at, which ends at the column col. What would go beyond
-// the screen stands below it.
-func (l *list) folded(at string, col int, insn, what string) {
-	parts := []string{insn, strings.TrimLeft(what, " ")}
-	if where, target, direct := strings.Cut(insn, " <"); direct && col+len(insn) > screen {
-		parts = []string{where, "<" + target, parts[1]}
-	}
-	line, width := at, col
-	for i, s := range parts {
-		switch {
-		case s == "":
-		case i > 0 && width+2+len(s) > screen:
-			line, width = line+"\n"+strings.Repeat(" ", col)+s, col+len(s)
-		case i > 0:
-			line, width = line+"  "+s, width+2+len(s)
-		default:
-			line, width = line+s, width+len(s)
-		}
-	}
-	fmt.Fprintln(l.w, line)
 }

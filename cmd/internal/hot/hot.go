@@ -34,11 +34,14 @@ count of a source line is that of its most executed instruction.
 
 Nothing is sampled: the counts are of all executions in the trace. Ambiguous ones have
 a column of their own. With --by block and --annotate, code that was changed has a line
-for each of its versions. --annotate also prints source lines, if there is DWARF and the
-file is on this machine.
+for each of its versions: epoch N is after N changes. --annotate also prints source
+lines, if there is DWARF and the file is on this machine.
 
 --sort time prints the time, too. The time between two timestamps of the trace is divided
-among the instructions between them. The closer the timestamps, the better it is.
+evenly among the instructions between them. The closer the timestamps, the better it is.
+A wait, as of an idle CPU, is divided likewise: what ran just before has most of it. The
+verb calls gives all of that time to the call in which the later timestamp comes. So use
+calls for how long functions and waits take, and hot for instructions, lines and blocks.
 
 --sym and --dso choose blocks by their first instruction, --addr those that lie there, or
 partly. Such a block counts whole.
@@ -199,30 +202,30 @@ func (l *list) all(w *bufio.Writer) error {
 
 // entry is a line: of it stand the fields that its kind has.
 type entry struct {
-	Type         string  `json:"type"` // function, block, edge, line, instruction, trap
-	Guest        int32   `json:"guest,omitempty"`
-	By           string  `json:"by,omitempty"` // of --by cpu: where it ran
-	Sym          string  `json:"sym,omitempty"`
-	Off          uint64  `json:"off,omitempty"`
-	File         string  `json:"file,omitempty"`
-	Line         int     `json:"line,omitempty"`
-	Source       string  `json:"source,omitempty"` // of an instruction: what that line says, if the file is here
-	Addr         string  `json:"addr"`
-	End          string  `json:"end,omitempty"`
-	To           string  `json:"to,omitempty"`
-	ToSym        string  `json:"to_sym,omitempty"`
-	ToOff        uint64  `json:"to_off,omitempty"`
-	ToFile       string  `json:"to_file,omitempty"`
-	Class        string  `json:"class,omitempty"`
-	Taken        *bool   `json:"taken,omitempty"`
-	Bytes        string  `json:"bytes,omitempty"`
-	Disasm       string  `json:"disasm,omitempty"`
-	Epochs       []int64 `json:"epochs,omitempty"` // from, and until: -1 is no end
-	Executions   uint64  `json:"executions"`
-	Instructions uint64  `json:"instructions"`
-	Ambiguous    uint64  `json:"ambiguous"` // executions
-	AmbiguousI   uint64  `json:"ambiguous_instructions"`
-	Time         float64 `json:"time_ns,omitempty"`
+	Type         string      `json:"type"` // function, block, edge, line, instruction, trap
+	Guest        int32       `json:"guest,omitempty"`
+	By           string      `json:"by,omitempty"` // of --by cpu: where it ran
+	Sym          string      `json:"sym,omitempty"`
+	Off          uint64      `json:"off,omitempty"`
+	File         string      `json:"file,omitempty"`
+	Line         int         `json:"line,omitempty"`
+	Source       string      `json:"source,omitempty"` // of an instruction: what that line says, if the file is here
+	Addr         string      `json:"addr"`
+	End          string      `json:"end,omitempty"`
+	To           string      `json:"to,omitempty"`
+	ToSym        string      `json:"to_sym,omitempty"`
+	ToOff        uint64      `json:"to_off,omitempty"`
+	ToFile       string      `json:"to_file,omitempty"`
+	Class        string      `json:"class,omitempty"`
+	Taken        *bool       `json:"taken,omitempty"`
+	Bytes        string      `json:"bytes,omitempty"`
+	Disasm       string      `json:"disasm,omitempty"`
+	Epochs       [][2]*int64 `json:"epochs,omitempty"` // spans: from, and until; null: no end
+	Executions   uint64      `json:"executions"`
+	Instructions uint64      `json:"instructions"`
+	Ambiguous    uint64      `json:"ambiguous"` // executions
+	AmbiguousI   uint64      `json:"ambiguous_instructions"`
+	Time         float64     `json:"time_ns,omitempty"`
 
 	addr uint64
 	at   map[uint64]counts.Count // of a line: by address

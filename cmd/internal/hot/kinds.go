@@ -105,17 +105,6 @@ func (l *list) namesOf(s *decoder.Session) *counts.Names {
 	return counts.NewNames(s)
 }
 
-// epochs renders the moments for which code holds.
-func epochs(s event.Span) []int64 {
-	switch {
-	case s == event.EveryEpoch:
-		return nil
-	case s.Until == event.MaxEpoch:
-		return []int64{int64(s.From), -1}
-	}
-	return []int64{int64(s.From), int64(s.Until)}
-}
-
 // blocks returns an entry for each block, and for each that ran in part.
 func (l *list) blocks() (all []*entry) {
 	for _, g := range l.counter.Guests() {
@@ -125,7 +114,7 @@ func (l *list) blocks() (all []*entry) {
 			n := uint64(r.Insns)
 			e := &entry{
 				Type: "block", Guest: g, Sym: p.Sym, Off: p.Off, File: p.File, addr: r.Block.Addr, Addr: address(r.Block.Addr), End: address(r.End()),
-				Executions: r.N, Ambiguous: r.Ambiguous, Instructions: r.N * n, AmbiguousI: r.Ambiguous * n, Time: r.Time.Nanoseconds(), Epochs: epochs(r.Block.Span),
+				Executions: r.N, Ambiguous: r.Ambiguous, Instructions: r.N * n, AmbiguousI: r.Ambiguous * n, Time: r.Time.Nanoseconds(), Epochs: epochs([]event.Span{r.Block.Span}),
 			}
 			if r.Whole() {
 				e.Class = r.Block.Class.String()
@@ -213,8 +202,7 @@ func (l *list) called(line string, e *entry) string {
 	case "line":
 		name = lineName(e)
 	case "block":
-		line += fmt.Sprintf("%s-%s ", e.Addr, e.End[max(0, len(e.End)-4):])
-		behind = versions(e) + guestOf(e)
+		return l.block(line, name, e)
 	default:
 		from, to := e.Addr+" "+name, e.To+" "+named(e.ToSym, e.ToOff, e.ToFile)
 		if l.o.width > 0 && e.Sym+e.File != "" && e.ToSym+e.ToFile != "" { // there is no room for addresses
@@ -226,6 +214,27 @@ func (l *list) called(line string, e *entry) string {
 		return line + terminal.Fit(from, max(left-utf8.RuneCountInString(to), min(left, 1))) + " => " + to + "  " + way
 	}
 	return line + terminal.Fit(name, terminal.Rest(l.o.width, line+behind)) + behind
+}
+
+// leastName is how many columns a block's name keeps, if it is that long. What leaves it less stands below.
+const leastName = 16
+
+// block renders a block behind line.
+func (l *list) block(line, name string, e *entry) string {
+	col := utf8.RuneCountInString(line)
+	line += fmt.Sprintf("%s-%s ", e.Addr, e.End[max(0, len(e.End)-4):])
+	tail := appendVersions(nil, versions(e))
+	tail = append(tail, part{"  ", strings.TrimLeft(guestOf(e), " ")})
+	behind := ""
+	for _, p := range tail {
+		if p.text != "" {
+			behind += p.gap + p.text
+		}
+	}
+	if n := utf8.RuneCountInString(line+behind) + min(utf8.RuneCountInString(name), leastName); behind == "" || l.o.width == 0 || n <= l.o.width {
+		return line + terminal.Fit(name, terminal.Rest(l.o.width, line+behind)) + behind
+	}
+	return line + terminal.Fit(name, terminal.Rest(l.o.width, line)) + "\n" + strings.Repeat(" ", col) + l.laid(tail, col, col)
 }
 
 // guestOf says which virtual machine an entry is of.
@@ -250,17 +259,6 @@ func way(e *entry) string {
 		return "straight on"
 	}
 	return e.Class
-}
-
-// versions says which version of the code an entry is of, where that was changed.
-func versions(e *entry) string {
-	switch {
-	case e.Epochs == nil || e.Epochs[0] == 0 && e.Epochs[1] < 0:
-		return ""
-	case e.Epochs[1] < 0:
-		return fmt.Sprintf("  code from epoch %d", e.Epochs[0])
-	}
-	return fmt.Sprintf("  code of epochs %d-%d", e.Epochs[0], e.Epochs[1]-1)
 }
 
 // named renders a name for people.
