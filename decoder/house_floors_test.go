@@ -151,6 +151,7 @@ var rooms = map[string]room{
 	"cmd/internal/view":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/onepage":     {floor: 0},
 	"cmd/internal/loopback":    {floor: 5},
+	"cmd/internal/vmlinux":     {floor: 5},
 	"cmd/internal/shell":       {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/items":       {floor: 5, beside: []string{"cmd/internal/machines", "decoder/calls"}},
 	"cmd/internal/marks":       {floor: 5, beside: []string{"cmd/internal/filter", "cmd/internal/items", "cmd/internal/story", "decoder/report"}},

@@ -32,7 +32,7 @@ func (a *app) host() *host.Host {
 	}}
 	return &host.Host{
 		Out: outNow{a}, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
-		Width: func() int { return a.screen.width },
+		Width: func() int { return a.screen.width }, Vmlinux: &a.open.vmlinux,
 		Open: func(args []string) (*decoder.Session, error) {
 			s, err := tracedSession(a, args, everyWarning)
 			if err != nil {

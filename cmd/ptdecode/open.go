@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -18,31 +19,23 @@ import (
 
 // openFlags are the flags that say what to read; every verb has them.
 type openFlags struct {
-	raw              []rawFlag // a flag for each protocol that has one
-	text             []string
-	etm              []string
-	etmConfig        string
-	kcore            []string
-	kallsyms         string
-	modules          string
-	events           string
-	model            string
-	clockError       uint64
-	filter           string
-	symfs            string
-	buildIDs         []string
-	jobs             int
-	memory           string
-	allowGaps        bool
-	buffer           string
-	allBuffers       bool
-	opcodes, mangled bool
-	isa, syntax      string
-	noLearn          bool
-	passes           int
-	learned          string
-	guests           []string
-	quiet            *bool
+	raw                               []rawFlag // a flag for each protocol that has one
+	text, etm, kcore                  []string
+	kallsyms, modules, vmlinux        string
+	events, etmConfig, buffer, filter string
+	model                             string
+	clockError                        uint64
+	symfs                             string
+	buildIDs, guests                  []string
+	jobs                              int
+	memory                            string
+	allBuffers, allowGaps             bool
+	opcodes, mangled                  bool
+	isa, syntax                       string
+	noLearn                           bool
+	passes                            int
+	learned                           string
+	quiet                             *bool
 }
 
 // addOpenFlags gives c and its verbs the flags.
@@ -59,6 +52,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")
 	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, in the form of /proc/kallsyms")
+	f.StringVar(&o.vmlinux, "vmlinux", "", "names and source lines of the kernel, and in formats of export that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, in the form of /proc/modules")
 	f.StringVar(&o.events, "events", "", "everything but trace and code from `FILE`, as ptdecode events writes it")
 	f.StringVar(&o.model, "cpu-model", "", "the CPU's `FAMILY/MODEL[/STEPPING]`, for its errata")
@@ -271,6 +265,10 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	}
 	s, err := decoder.Open(c)
 	if err != nil {
+		return nil, err
+	}
+	if err := vmlinux.Names(s, a.open.vmlinux); err != nil {
+		s.Close()
 		return nil, err
 	}
 	heap.Limit(c.Memory)

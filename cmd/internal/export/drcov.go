@@ -66,7 +66,7 @@ func writeDrcov(j *job, w io.Writer) error {
 		// Where the address lies that offsets count from.
 		base := x.Start
 		if len(x.segs) > 0 && !x.Kernel && !x.Given {
-			base += x.segs[0].off
+			base += x.segs[0].Off
 		}
 		pages := (x.Start+x.size-base)/drcovPage + 1
 		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, base+pages*drcovPage, 0, cmp.Or(x.File, x.Name))

@@ -18,6 +18,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -61,9 +62,7 @@ includes them. The filters are those of flow. The exit code is 3 if there are ga
 			return err
 		}
 		defer s.Close()
-		if j.session = s; j.kernel != nil {
-			s.NameBy(j.kernel.path)
-		}
+		j.session = s
 		if j.filter, err = filters(s); err != nil {
 			return err
 		}
@@ -104,7 +103,6 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path or its last part, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
-	file := f.String("vmlinux", "", "take the kernel's source lines, and in formats that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&j.per, "per", "", "in drcov, lcov and pcs: FILE is a directory with a file for each `THING`: cpu, tid or syscall")
 	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
@@ -119,8 +117,8 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 		if j.tables, err = tables.Choose(*only); err != nil {
 			return usage("--tables %s: %s", *only, err)
 		}
-		if *file != "" {
-			j.kernel, err = readVmlinux(*file)
+		if file := j.host.Vmlinux; file != nil && *file != "" {
+			j.kernel, err = vmlinux.Read(*file)
 		}
 		return err
 	}

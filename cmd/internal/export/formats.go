@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -52,7 +53,7 @@ type job struct {
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
 	per       string        // --per
-	kernel    *vmlinux      // --vmlinux
+	kernel    *vmlinux.File // --vmlinux
 
 	tables     tables.Choice // --tables
 	perfFields string        // --perf-fields

@@ -104,8 +104,8 @@ func (c *sourceCoverage) ran(at functionAt, n uint64, r *counts.Range) {
 	frames := c.j.session.Lines(at.space, at.addr, r.Seen)
 	if len(frames) == 0 {
 		why := "no source line is known for them (DWARF)"
-		if k := c.j.kernel; k != nil && !k.lines && c.j.session.Kernel(at.addr) {
-			why = k.path + " has no DWARF, which tells source lines"
+		if k := c.j.kernel; k != nil && !k.Lines && c.j.session.Kernel(at.addr) {
+			why = k.Path + " has no DWARF, which tells source lines"
 		}
 		c.j.leaveOut(n, why)
 		return

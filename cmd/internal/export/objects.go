@@ -8,30 +8,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // object is a file that code was executed from, with how its readers name addresses in it.
 type object struct {
 	decoder.Object
-	n      uint64    // instructions executed in it
-	segs   []segment // of an ELF file that could be read
-	stubs  []segment // of its sections, those of PLT stubs
-	failed error     // why not
-	size   uint64    // up to the last address asked for, bytes from Start
-	linked uint64    // of the kernel, and of files given by --text: where the linker has Start
-}
-
-// segment is a loadable segment of an ELF file.
-type segment struct {
-	off, addr, size uint64
-	exec            bool
+	n      uint64            // instructions executed in it
+	segs   []vmlinux.Segment // of an ELF file that could be read
+	stubs  []vmlinux.Segment // of its sections, those of PLT stubs
+	failed error             // why not
+	size   uint64            // up to the last address asked for, bytes from Start
+	linked uint64            // of the kernel, and of files given by --text: where the linker has Start
 }
 
 // objects finds which file code is of.
 type objects struct {
 	s    *decoder.Session
-	file *vmlinux // nil: none is named
+	file *vmlinux.File // nil: none is named
 	list map[decoder.Object]*object
 	page map[pageKey]*object // nil: none
 }
@@ -66,7 +61,7 @@ func (o *objects) at(space uint32, addr, time uint64) *object {
 		x = &object{Object: d}
 		x.read(o.s)
 		if o.file != nil && x.Name == kernelName {
-			x.segs, x.linked = o.file.segs, o.file.text
+			x.segs, x.linked = o.file.Segments, o.file.Text
 		}
 		o.list[d] = x
 	}
@@ -114,12 +109,12 @@ func (x *object) read(s *decoder.Session) {
 		x.failed = err
 		return
 	}
-	if x.segs = segmentsOf(f); x.Given {
+	if x.segs = vmlinux.Segments(f); x.Given {
 		x.linked = x.firstSegment()
 	}
 	for _, h := range f.Sections {
 		if strings.HasPrefix(h.Name, ".plt") {
-			x.stubs = append(x.stubs, segment{h.Offset, h.Addr, h.Size, true})
+			x.stubs = append(x.stubs, vmlinux.Segment{Off: h.Offset, Addr: h.Addr, Size: h.Size, Exec: true})
 		}
 	}
 }
@@ -133,8 +128,8 @@ func (x *object) vaddr(addr uint64) uint64 {
 		return off + x.linked
 	}
 	for _, g := range x.segs {
-		if off >= g.off && off-g.off < g.size {
-			return g.addr + off - g.off
+		if off >= g.Off && off-g.Off < g.Size {
+			return g.Addr + off - g.Off
 		}
 	}
 	return off
@@ -142,7 +137,7 @@ func (x *object) vaddr(addr uint64) uint64 {
 
 // stub reports whether a PLT stub lies at an address in the file's own terms.
 func (x *object) stub(addr uint64) bool {
-	return slices.ContainsFunc(x.stubs, func(g segment) bool { return addr >= g.addr && addr-g.addr < g.size })
+	return slices.ContainsFunc(x.stubs, func(g vmlinux.Segment) bool { return addr >= g.Addr && addr-g.Addr < g.Size })
 }
 
 // firstSegment returns the address of the first loadable segment: what AutoFDO's offsets
@@ -151,15 +146,15 @@ func (x *object) firstSegment() uint64 {
 	if len(x.segs) == 0 {
 		return 0
 	}
-	return x.segs[0].addr
+	return x.segs[0].Addr
 }
 
 // firstCode returns the address of the first executable segment: what llvm-profgen's
 // offsets count from.
 func (x *object) firstCode() uint64 {
 	for _, g := range x.segs {
-		if g.exec {
-			return g.addr
+		if g.Exec {
+			return g.Addr
 		}
 	}
 	return 0

@@ -11,21 +11,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// TestPackedVmlinux would catch a vmlinux that is packed, as recordings' own files may be, and of
-// which it is not said which file cannot be read, and what to do.
-func TestPackedVmlinux(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "vmlinux.zst")
-	if err := os.WriteFile(file, []byte("\x28\xb5\x2f\xfd"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readVmlinux(file); err == nil || err.Error() != file+": --vmlinux needs an ELF file: it is packed: unpack it by zstd -d" {
-		t.Errorf("a packed file: %v", err)
-	}
-}
 
 // TestVmlinux would catch addresses of the kernel that are not its vmlinux's. This kernel ran
 // elsewhere (KASLR): there an emulator's log has what is at the addresses of branches. It would catch
@@ -52,15 +41,16 @@ func TestVmlinux(t *testing.T) {
 	if _, err := io.Copy(f, z); err != nil {
 		t.Fatal(err)
 	}
-	k, err := readVmlinux(file)
+	k, err := vmlinux.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := decoder.Config{Recording: filepath.Join(dir, "kprobes", "perf.data")}
-	runVerb(t, New(testHost(c, io.Discard)), "--object", kernelName, "--vmlinux", file, "-o", "bolt:"+out)
 	h, said := testHost(c, io.Discard), ""
+	h.Vmlinux = &file
+	runVerb(t, New(h), "--object", kernelName, "-o", "bolt:"+out)
 	h.Say = func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
-	runVerb(t, New(h), "--object", kernelName, "--vmlinux", file, "-o", "lcov:"+filepath.Join(t.TempDir(), "lcov"))
+	runVerb(t, New(h), "--object", kernelName, "-o", "lcov:"+filepath.Join(t.TempDir(), "lcov"))
 	if !strings.Contains(said, "vmlinux has no DWARF") {
 		t.Errorf("of coverage it says %q", said)
 	}
@@ -71,7 +61,7 @@ func TestVmlinux(t *testing.T) {
 	}
 	defer s.Close()
 	ran, ok := s.Symbols().Find("_text")
-	if !ok || ran.Addr == k.text {
+	if !ok || ran.Addr == k.Text {
 		t.Fatalf("_text is at %x: this kernel ran elsewhere than where it is linked to", ran.Addr)
 	}
 	b, err := os.Open(out)
@@ -92,7 +82,7 @@ func TestVmlinux(t *testing.T) {
 		if _, err := fmt.Sscanf(from, "%x", &a); err != nil {
 			t.Fatal(err)
 		}
-		if n++; a != 0 && want[a-k.text+ran.Addr] == 0 {
+		if n++; a != 0 && want[a-k.Text+ran.Addr] == 0 {
 			t.Fatalf("%s (build ID %q): nothing was executed at %x", in.Text(), id, a)
 		}
 	}

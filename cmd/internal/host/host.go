@@ -23,6 +23,8 @@ type Host struct {
 	Width func() int
 	// Open opens what flags and arguments name, and fails where there is no trace.
 	Open func(args []string) (*decoder.Session, error)
+	// Vmlinux is the file that --vmlinux names, once flags are read: Open names code by it; nil: none.
+	Vmlinux *string
 	// Filters adds flow's filters to the flags of c. What it returns reads them.
 	Filters func(c *cobra.Command) func(s *decoder.Session) (*Filter, error)
 	// Deliver gives what q asks for to sink and closes it. What lies before all that can
