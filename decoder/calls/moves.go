@@ -273,7 +273,7 @@ func (c *cpu) jumps(addr uint64, p *place) {
 	switch {
 	case top == nil:
 		c.lands(addr, p, Resumed)
-	case f == top.function && (!p.first || !top.Ran):
+	case f == top.function && !p.first:
 		c.within(f)
 	case f != top.function && p.unnamed:
 		c.at0()
