@@ -20,7 +20,7 @@
 //     jump of a function to its own first instruction.
 //   - Where a function is called and an interrupt comes before its first instruction, that
 //     is one call, not two. It begins before the interrupt. Where a gap hides the
-//     interrupt, it begins with its first instruction.
+//     interrupt, it begins as the flow comes back to its first instruction.
 //   - Where a breakpoint lies at the first instruction, the call counts as entered.
 //   - Functions that hold what compilers moved out of another one (NAME.cold) lie inside of
 //     that one's call. A jump back ends them.

@@ -21,7 +21,10 @@ import (
 func TestCallsOfThreads(t *testing.T) {
 	var counted, sum, threads, unclear, moved, switches, whole, bad int
 	first, n := seedsAsked(t, 500, 1000)
-	seeds := []uint64{50328} // records come late for a thread that left calls in progress elsewhere
+	seeds := []uint64{
+		50328,       // records come late for a thread that left calls in progress elsewhere
+		9108, 10482, // a function jumps to its own first instruction, INT 0x80, which never retires
+	}
 	for seed := first; seed < first+n; seed++ {
 		seeds = append(seeds, seed)
 	}

@@ -28,6 +28,8 @@ type Call struct {
 	Ran        bool   // its first instruction retired, or raised a breakpoint exception
 	RanAt      uint64 // when that was, ticks: later than Begin where an interrupt came first
 
+	Again []uint64 // when more interrupts came before its first instruction, ticks: each time the flow had come back to it
+
 	stack   uint16
 	level   uint8
 	waiting bool // what interrupted it came before its first instruction
@@ -56,22 +58,28 @@ var (
 
 // Calls returns the calls that a CPU was in, in the order in which they began. A jump to a
 // function's first instruction is a call: it takes the place of the one that jumped.
-func (r *Run) Calls(cpu int) []Call {
-	f, c := r.newFinder(), &r.CPUs[cpu]
-	f.follows(c, 0, len(c.Insns), true)
-	f.ends(&c.Final)
-	return f.calls
-}
+func (r *Run) Calls(cpu int) []Call { return r.newFinder(false).of(cpu) }
+
+// CallsAndThunks is Calls, where thunks are calls, too.
+func (r *Run) CallsAndThunks(cpu int) []Call { return r.newFinder(true).of(cpu) }
 
 // newFinder returns a finder of calls of r.
-func (r *Run) newFinder() *callFinder {
+func (r *Run) newFinder(thunks bool) *callFinder {
 	f := &callFinder{run: r, starts: map[uint64]int{}}
 	for i, s := range r.Symbols {
-		if !strings.HasPrefix(s.Name, "__x86_") {
+		if thunks || !strings.HasPrefix(s.Name, "__x86_") {
 			f.starts[s.Addr] = i
 		}
 	}
 	return f
+}
+
+// of returns the calls of a CPU.
+func (f *callFinder) of(cpu int) []Call {
+	c := &f.run.CPUs[cpu]
+	f.follows(c, 0, len(c.Insns), true)
+	f.ends(&c.Final)
+	return f.calls
 }
 
 // follows takes instructions of a CPU, with the entries before each. Where all of them are
@@ -148,7 +156,9 @@ func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint
 	if n := len(f.open); n > 0 {
 		if top := &f.calls[f.open[n-1]]; top.level == level && top.stack == depth {
 			if top.waiting && top.Symbol == sym {
-				if top.waiting = entry; !entry {
+				if top.waiting = entry; entry {
+					top.Again = append(top.Again, now)
+				} else {
 					top.ran(now)
 				}
 				return

@@ -100,7 +100,7 @@ func (r *Run) ThreadCalls() map[int32][]Call {
 	for _, s := range list {
 		f := found[s.TID]
 		if f == nil {
-			f = r.newFinder()
+			f = r.newFinder(false)
 			found[s.TID] = f
 		}
 		c := &r.CPUs[s.CPU]
