@@ -263,7 +263,7 @@ func (j *job) lacking() error {
 
 // write writes a counted format.
 func (j *job) write(t *target, o *output) (err error) {
-	if j.leftOut = map[string]uint64{}; j.per != "" {
+	if j.leftOut, j.hint = map[string]uint64{}, ""; j.per != "" {
 		err = j.divided(t.format, t.path)
 	} else {
 		err = t.format.counted(j, o)
@@ -271,6 +271,9 @@ func (j *job) write(t *target, o *output) (err error) {
 	if err == nil {
 		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
 			j.host.Say("%s: %d instructions are left out: %s", t.format.name, j.leftOut[why], why)
+		}
+		if j.hint != "" {
+			j.host.Hint("%s", j.hint)
 		}
 	}
 	return err

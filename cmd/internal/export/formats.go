@@ -72,6 +72,7 @@ type job struct {
 	// leftOut is instructions executed that the format has no place for, by why that is. A
 	// counted format sets it, and the command says so.
 	leftOut map[string]uint64
+	hint    string // what to do about that; may be empty
 }
 
 // formats is the table of formats, in the order of the help.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -86,6 +87,12 @@ func writeLcov(j *job, w io.Writer) error {
 		if n := j.count(e.Count); n > 0 && e.From.Class == isa.Cond && c.wanted(e.From.Space, e.From.LastIP(), e.Seen) {
 			c.went(&e, n)
 		}
+	}
+	if len(j.leftOut) > 0 && j.per == "" {
+		if len(c.lines) == 0 {
+			j.host.Say("lcov: nothing is written: no source line is known of what was executed")
+		}
+		j.hint = fmt.Sprintf(host.NoLines, "--vmlinux")
 	}
 	return c.files(w)
 }

@@ -44,6 +44,9 @@ type Host struct {
 	Say, Hint func(format string, args ...any)
 }
 
+// NoLines is what to do where no source line is known.
+const NoLines = "build programs with -g; name debug files by --symfs or --buildid-dir, the kernel's by %s; a bundle lacks what its making left out"
+
 // MaxArgs refuses more than n arguments.
 func MaxArgs(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {

@@ -93,6 +93,9 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 	switch unnamed := l.unnamed; {
 	case n.N+n.Ambiguous == 0:
 		h.Nothing(s, f, "nothing of the flow")
+	case l.unlined > (n.N+n.Ambiguous)/2:
+		h.Say("%d of %d instructions have no known source line: their code has no DWARF", l.unlined, n.N+n.Ambiguous)
+		h.Hint(host.NoLines, "--text")
 	case unnamed > (n.N+n.Ambiguous)/2:
 		h.Say("%d of %d instructions belong to no known function: their code has no symbols", unnamed, n.N+n.Ambiguous)
 		h.Hint("--by block lists code by address; symbols come from --kallsyms FILE, or from ELF files")
@@ -178,6 +181,7 @@ type list struct {
 	counter *counts.Counter
 	names   *counts.Names
 	unnamed uint64 // instructions of functions without a name
+	unlined uint64 // instructions without a source line, of --by line
 	w       *bufio.Writer
 }
 

@@ -28,6 +28,9 @@ func (l *list) sourceLines() (all []*entry) {
 				}
 				by[k], all = e, append(all, e)
 			}
+			if k == (sourceLine{}) {
+				l.unlined += r.N + r.Ambiguous
+			}
 			n := e.at[a]
 			n.N, n.Ambiguous = n.N+r.N, n.Ambiguous+r.Ambiguous
 			e.at[a] = n
