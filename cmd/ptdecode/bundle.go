@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/bundle"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/summary"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -15,6 +16,7 @@ import (
 func newBundleCmd(a *app) *cobra.Command {
 	return bundle.New(&bundle.Host{
 		Config: a.config, Times: timesIn, Say: a.ui.say, Progress: a.ui.progress, Done: a.ui.done, Jobs: func() int { return a.open.jobs },
+		Size: func(s string) (int64, error) { return heap.ParseSize(s, 0) },
 		Info: func(w io.Writer, c decoder.Config) error {
 			s, err := decoder.Open(c)
 			if err != nil {

@@ -18,7 +18,10 @@ import (
 type Options struct {
 	From, Until uint64 // ns: only the trace of this time; 0: from the start, to the end
 	Anonymise   bool   // names of programs, hosts, paths and command lines are replaced
-	Jobs        int    // workers; 0: one for each CPU of this machine
+	// DebugInfo is how many bytes of debug information go in, which tells source lines; 0:
+	// 256 MiB, < 0: none. With Anonymise none goes in, as it has paths.
+	DebugInfo int64
+	Jobs      int // workers; 0: one for each CPU of this machine
 	// Progress is called now and then with the bytes of trace decoded and the total.
 	Progress func(done, total int64)
 }
@@ -28,6 +31,8 @@ type Bundle struct {
 	// Kept says what of the trace could not be cut to the time asked for, one line for
 	// each stream.
 	Kept []string
+	// Lacks says what of the recording's debug information is left out.
+	Lacks []string
 
 	from  recording.Config
 	watch *bundle.Watch

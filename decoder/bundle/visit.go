@@ -21,7 +21,7 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 		return err
 	}
 	defer s.Close()
-	v := &visitor{s: s, blocks: map[*decoder.Block]bool{}, pages: map[uint64]bool{}}
+	v := &visitor{s: s, sourced: o.mostDebug() > 0, blocks: map[*decoder.Block]bool{}, functions: map[functionAt]bool{}, pages: map[uint64]bool{}}
 	v.changes()
 	if err := s.Flow(ctx, decoder.Query{Jobs: o.Jobs, Progress: o.Progress}, v); err != nil {
 		return err
@@ -45,14 +45,22 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 			}
 		}
 	}
+	switch most := o.mostDebug(); {
+	case o.Anonymise && slices.ContainsFunc(b.watch.Paths(), b.hasDebug):
+		b.Lacks = append(b.Lacks, "source lines: debug information has paths, and --anonymise leaves it out")
+	case most > 0:
+		b.boundLines(most)
+	}
 	return b.dropAlike()
 }
 
 // visitor keeps in mind what is asked of the symbols, and asks what verbs would.
 type visitor struct {
-	s      *decoder.Session
-	blocks map[*decoder.Block]bool
-	pages  map[uint64]bool // where something ran or changed
+	s         *decoder.Session
+	sourced   bool // source lines are wanted
+	blocks    map[*decoder.Block]bool
+	pages     map[uint64]bool     // where something ran or changed
+	functions map[functionAt]bool // those whose code was read
 }
 
 // page is how much code has all its symbols in the bundle if some of it ran, bytes.
@@ -136,6 +144,10 @@ func (v *visitor) address(addr uint64) {
 // block looks at the instructions of a block.
 func (v *visitor) block(b *decoder.Block, time uint64) {
 	v.s.Symbol(b.Space, b.Addr, time)
+	if v.sourced {
+		v.s.Lines(b.Space, b.Addr, time) // reads all that its file tells of lines
+	}
+	v.function(b, time)
 	if b.Space == 0 {
 		v.pages[b.Addr&^(page-1)] = true
 	}

@@ -26,6 +26,7 @@ type Host struct {
 	Times    func(c decoder.Config, flag string) (from, until uint64, err error)
 	Info     func(w io.Writer, c decoder.Config) error // what info prints
 	Say      func(format string, args ...any)          // tells something that is no error
+	Size     func(s string) (int64, error)             // reads a number of bytes
 	Progress func(done, total int64)
 	Done     func() // ends the progress
 	Jobs     func() int
@@ -33,7 +34,7 @@ type Host struct {
 
 // New returns the verb.
 func New(h *Host) *cobra.Command {
-	var out, times string
+	var out, times, debug string
 	var o bundle.Options
 	c := &cobra.Command{
 		Use:   "bundle REC -o FILE.tar.zst",
@@ -44,14 +45,18 @@ symbols there. It also has the files that flags name, so it needs no flags. Ever
 reads it as REC, and prints the same.
 
 The whole recording is decoded, to find out what is needed. The bundle does not have
-code and symbols that the flow did not reach.
+functions that the flow did not reach.
+
+The debug information of files in which something ran goes in, as it tells source lines
+and inlined functions. It may be most of the bundle. Files with the least come first, up
+to --debug-info SIZE together. The verb says what is left out. Source files are not in it.
 
 --time FROM,TO keeps only the trace of a time, cut at sync points.
 
 --anonymise replaces the names of programs, of the host, of paths, and command
 lines, with names of the same length. What stays: code, addresses, numbers of
 threads, build IDs, the names of the kernel's symbols and modules, of events and of
-functions. Samples that ptdecode does not read are left out, as they may hold anything.`,
+functions. Debug information is left out, so no source line is known. Samples that ptdecode does not read are left out, as they may hold anything.`,
 		Example: `  ptdecode bundle perf.data -o bug.tar.zst
   ptdecode bundle perf.data -o bug.tar.zst --anonymise --time 4.5,4.6
   ptdecode bundle snapshot/ --events e.jsonl -o arm.tar.zst
@@ -62,6 +67,13 @@ functions. Samples that ptdecode does not read are left out, as they may hold an
 			if out == "" {
 				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}
 			}
+			size, err := h.Size(debug)
+			if err != nil {
+				return &decoder.CallError{What: "--debug-info " + err.Error()}
+			}
+			if o.DebugInfo = size; size == 0 {
+				o.DebugInfo = -1
+			}
 			o.Jobs, o.Progress = h.Jobs(), h.Progress
 			return h.run(c.Context(), c.OutOrStdout(), args, out, times, o)
 		},
@@ -69,6 +81,7 @@ functions. Samples that ptdecode does not read are left out, as they may hold an
 	f := c.Flags()
 	f.StringVarP(&out, "output", "o", "", "write the bundle to `FILE`, which must not exist; - is standard output")
 	f.StringVar(&times, "time", "", "only the trace of the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
+	f.StringVar(&debug, "debug-info", "256MiB", "take at most `SIZE` of debug information, which tells source lines; 0: none")
 	f.BoolVar(&o.Anonymise, "anonymise", false, "replace names of programs, hosts, paths and command lines")
 	return c
 }
@@ -93,6 +106,9 @@ func (h *Host) run(ctx context.Context, stdout io.Writer, args []string, out, ti
 	defer b.Close()
 	for _, k := range b.Kept {
 		h.Say("%s", k)
+	}
+	for _, l := range b.Lacks {
+		h.Say("the bundle lacks %s", l)
 	}
 	if c, err = b.Config(); err != nil {
 		return err

@@ -299,3 +299,23 @@ func (s stat) Sys() any { return nil }
 func (n *Node) Replace(data []byte) {
 	n.Size, n.Held, n.at, n.src = int64(len(data)), nil, nil, bytes.NewReader(data)
 }
+
+// Blank has parts of a node of a Watch read as zeros.
+func (n *Node) Blank(parts []Span) { n.src = &blanked{n.src, parts} }
+
+// blanked is a file with zeros in some parts.
+type blanked struct {
+	file  io.ReaderAt
+	parts []Span
+}
+
+// ReadAt reads from off on.
+func (b *blanked) ReadAt(p []byte, off int64) (int, error) {
+	n, err := b.file.ReadAt(p, off)
+	for _, s := range b.parts {
+		if from, to := max(s.Off, off), min(s.Off+s.Len, off+int64(n)); from < to {
+			clear(p[from-off : to-off])
+		}
+	}
+	return n, err
+}
