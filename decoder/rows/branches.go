@@ -257,7 +257,10 @@ func (f *folder) moved(n *flow.Note) error {
 			return f.other(n)
 		}
 	case flow.NoteGap:
-		f.settled = true
+		f.settled, f.led = true, NoTransfer
+		if err := f.entered(nil); err != nil {
+			return err
+		}
 		if err := f.unfold(); err != nil {
 			return err
 		}

@@ -92,6 +92,9 @@ func (l *branchesBack) wentOff() error {
 // end makes the rows that still wait.
 func (l *branchesBack) end() error {
 	err := l.wentOff()
+	if e := l.entered(nil); err == nil {
+		err = e
+	}
 	if e := l.unfold(); err == nil {
 		err = e
 	}

@@ -15,11 +15,12 @@ type callTree struct {
 	steps steps
 }
 
-// quietJump is a block at the end of which a jump leads to no function, or to a thunk that
-// is not listed, as far as is known.
+// quietJump is a block at the end of which a jump leads to no function, or to a return thunk
+// that is not listed, as far as is known.
 type quietJump struct {
 	block *flow.Block
 	no    bool // it does lead to one
+	leads bool // from thunk to thunk
 }
 
 // taskKey names a thread; an idle task, or a thread that is not known, is a stream's own.
@@ -83,18 +84,26 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	}
 	q := &c.jumps[slotOf(k.Addr)]
 	if q.block == k {
-		return !q.no
+		return l.quietly(q)
 	}
 	n := &l.m.names
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
-	enters := l.m.enters(&r)
-	thunk := enters && !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn) && !n.takesStack(&r)
-	if quiet := !enters || thunk; n.Lasting(&r, k.Target) {
-		*q = quietJump{k, !quiet}
-		return quiet
+	thunk := !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn)
+	quiet := thunk && !n.inKernel(&r, k.Target, leadsTo) || !thunk && !l.m.enters(&r)
+	if n.Lasting(&r, k.Target) {
+		*q = quietJump{k, !quiet, thunk && n.inKernel(&r, k.Addr, leadsOn)}
+		return l.quietly(q)
 	}
 	return false
+}
+
+// quietly takes the jump q if it is quiet.
+func (l *branches) quietly(q *quietJump) bool {
+	if !q.no && !q.leads {
+		l.led = NoTransfer
+	}
+	return !q.no
 }
 
 // of returns the calls of a thread that runs on a stream.

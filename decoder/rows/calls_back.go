@@ -35,6 +35,9 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 		if !m.o.Thunks && names.inKernel(r, r.IP, callsOn) {
 			return *d, false
 		}
+		if names.entry(r) && names.inKernel(r, r.IP, leadsOn) {
+			return *d - 1, true // as a retpoline jumps
+		}
 		*d++
 		return *d - 1, names.entry(r)
 	case TransferIret, TransferSysret:
@@ -42,6 +45,9 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	case TransferCall:
 		if r.skips() || !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
 			return *d, false
+		}
+		if names.inKernel(r, r.IP, leadsOn) {
+			return *d, names.entry(r) // what it pushes, the thunk takes off itself
 		}
 		*d--
 		return *d, names.entry(r)

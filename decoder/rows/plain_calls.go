@@ -40,11 +40,12 @@ func (l *branches) callsOf(b *flow.Batch, i, end int) (last int, err error) {
 		if x.Block.Class == isa.Cond || k >= known || !endsInBranch(x) {
 			continue // a conditional branch does nothing to the tree
 		}
-		s := tree.stepOf(m, l.st, b, x, b.After(k).Addr)
+		s := tree.stepOf(m, l.st, b, x, b.After(k).Addr, l.led)
 		if s.does == stepAsRow {
 			stop, known = k+1, k
 			break
 		}
+		l.led = s.leads
 		if depth, listed := t.take(s); listed {
 			list = append(list, plainCall{s.row, b.Stamps[x.Stamp].Time, x.Verdict, depth})
 		}

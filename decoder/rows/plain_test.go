@@ -23,7 +23,7 @@ type kernelFlow struct {
 
 // kernelNames are functions of the machine, 0x100 bytes each: plain ones, thunks,
 // trampolines, and what takes another thread's stack.
-var kernelNames = []string{"alpha", "beta", "gamma", "delta", "__x86_indirect_thunk_rax", "ftrace_caller", "bpf_trampoline_1", "__switch_to", "epsilon", "zeta"}
+var kernelNames = []string{"alpha", "beta", "gamma", "delta", "__x86_indirect_thunk_rax", "its_return_thunk", "ftrace_caller", "bpf_trampoline_1", "__switch_to", "epsilon", "zeta"}
 
 const kernelBase = 1 << 40
 

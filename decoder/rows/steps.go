@@ -6,12 +6,15 @@ import (
 )
 
 // step is what the branch at the end of a block, after which the flow went on at an address,
-// does to the tree of calls, whenever it runs. It is kept for that block and address.
+// does to the tree of calls, whenever it runs. It is kept for that block, address
+// and way into a thunk.
 // taskCalls.step, which asks for all of it each time, is the slow twin.
 type step struct {
 	block *flow.Block
 	next  uint64
 	does  stepKind
+	led   Transfer // how the thunk was entered that the branch lies in; NoTransfer: in none, or not known
+	leads Transfer // the same of where it leads
 
 	kernel bool // the branch lies in the kernel's code
 	thunk  bool // in one of its thunks
@@ -43,10 +46,11 @@ type steps struct {
 }
 
 // stepOf returns what the branch at the end of x, a range of b, does, behind which the flow
-// went on at next. It is valid until the next call.
-func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, next uint64) *step {
+// went on at next. A thunk that it lies in was entered as led says. The step is valid until the
+// next call.
+func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, next uint64, led Transfer) *step {
 	t, k := &c.steps, x.Block
-	i := (k.Addr ^ next<<1) * 0x9e3779b97f4a7c15 >> (64 - stepBits - 1)
+	i := (k.Addr ^ next<<1 ^ uint64(led)) * 0x9e3779b97f4a7c15 >> (64 - stepBits - 1)
 	for n := 0; ; n++ {
 		if n >= len(t.at) {
 			t.at, t.list = make([]uint16, 2<<stepBits), make([]step, 0, 1<<10)
@@ -56,7 +60,7 @@ func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, ne
 		if at == 0 {
 			break
 		}
-		if s := &t.list[at-1]; s.block == k && s.next == next {
+		if s := &t.list[at-1]; s.block == k && s.next == next && s.led == led {
 			return s
 		}
 		i = (i + 1) & (2<<stepBits - 1)
@@ -64,9 +68,9 @@ func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, ne
 	if len(t.list) == 1<<stepBits-1 { // full
 		clear(t.at)
 		t.list = t.list[:0]
-		return c.stepOf(m, st, b, x, next)
+		return c.stepOf(m, st, b, x, next, led)
 	}
-	t.list = append(t.list, m.newStep(branchRow(st, b, x), k, next))
+	t.list = append(t.list, m.newStep(branchRow(st, b, x), k, next, led))
 	t.at[i] = uint16(len(t.list))
 	s := &t.list[len(t.list)-1]
 	if s.row != nil {
@@ -75,9 +79,9 @@ func (c *callTree) stepOf(m *Maker, st *Stream, b *flow.Batch, x *flow.Range, ne
 	return s
 }
 
-// newStep makes the step of k and next of the branch r.
-func (m *Maker) newStep(r Row, k *flow.Block, next uint64) step {
-	s := step{block: k, next: next, kernel: m.names.machine(&r).Kernel(r.IP), ret: r.IP + uint64(r.Len)}
+// newStep makes the step of k, next and led of the branch r.
+func (m *Maker) newStep(r Row, k *flow.Block, next uint64, led Transfer) step {
+	s := step{block: k, next: next, led: led, leads: led, kernel: m.names.machine(&r).Kernel(r.IP), ret: r.IP + uint64(r.Len)}
 	switch {
 	case !m.names.leads(&r, k.Target, k.End, next), r.Transfer == TransferCond:
 		s.does = stepNothing
@@ -96,6 +100,7 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64) step {
 	if s.does <= stepNothing {
 		return s
 	}
+	s.leads = m.led(&r, led)
 	if s.enters = m.names.entry(&r); r.Transfer == TransferJump {
 		s.enters = m.enters(&r)
 	}
@@ -107,6 +112,7 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64) step {
 	}
 	if s.enters && m.lists(&r) {
 		call := asCall(&r)
+		m.madeBy(&call, &r, led)
 		call.Stream, call.Time, call.Verdict = nil, event.Time{}, flow.Certain
 		s.row = &call
 	}

@@ -18,6 +18,8 @@ type folder struct {
 	tree     *callTree  // at the level call, forwards; else nil
 	back     *callsBack // at the level call, backwards; else nil
 	call     Row        // at the level call, the last one; here, so that it is not allocated
+	led, was Transfer   // at the level call, forwards: how the thunk was entered that the flow is in, and was before the last branch
+	served   servedCall // at the level call, backwards
 
 	seen    int       // branches in all
 	settled bool      // forwards: whatever came before the first of them, no handler of then is waited for
@@ -59,6 +61,12 @@ func trapRow(r *Row) Row {
 
 // fold takes a branch's row, in the order in which the flow comes.
 func (f *folder) fold(r *Row) error {
+	if err := f.entered(r); err != nil {
+		return err
+	}
+	if f.tree != nil {
+		f.was, f.led = f.led, f.m.led(r, f.led)
+	}
 	switch {
 	case f.m.o.RawTraps:
 		return f.list(r)
@@ -235,8 +243,11 @@ func (f *folder) list(r *Row) error {
 	switch {
 	case f.tree != nil:
 		f.call, ok = f.tree.callRow(f.m, r)
+		f.m.madeBy(&f.call, r, f.was)
 	case f.back != nil:
-		f.call, ok = f.back.callRowBack(f.m, r)
+		if f.call, ok = f.back.callRowBack(f.m, r); ok && f.m.leaves(r) {
+			return f.serves()
+		}
 	default:
 		return f.put(r)
 	}
