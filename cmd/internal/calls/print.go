@@ -140,7 +140,7 @@ func (g *group) histogram(w io.Writer) {
 	if k.N == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s%s: %d calls", g.name(), g.apart(), g.count)
+	fmt.Fprintf(w, "\n%s%s: %d call%s", g.name(), g.apart(), g.count, plural(g.count))
 	if g.open > g.unseen {
 		fmt.Fprintf(w, ", %d of which the trace does not show the end", g.open-g.unseen)
 	}
@@ -196,7 +196,7 @@ func (t *table) printSlow(w io.Writer) {
 		}
 		speed := ""
 		if c.speed.counted > 0 {
-			speed = fmt.Sprintf(", %d cycles", c.speed.cycles)
+			speed = fmt.Sprintf(", %d cycle%s", c.speed.cycles, plural(c.speed.cycles))
 		}
 		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), strings.TrimSpace(who), t.show(c))
 	}

@@ -102,7 +102,7 @@ func New(h *host.Host) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
-	f.IntVar(&o.first, "first", 0, "only the first `N` lines")
+	f.IntVar(&o.first, "first", 0, "only the first `N` lines of the table; --slowest is not of it")
 	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
@@ -191,7 +191,7 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
-			return wrong("--split-at %d: the recording has %d changes, counted from 0", o.splitAt, n)
+			return wrong("--split-at %d: the recording has %d change%s, counted from 0", o.splitAt, n, plural(uint64(n)))
 		}
 		o.split = s.Text().Poke(o.splitAt).Time
 	}

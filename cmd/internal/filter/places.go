@@ -246,7 +246,7 @@ func (f *Flags) functions(s *decoder.Session, x *Filter, names iter.Seq[string])
 			x.syms.spans = append(x.syms.spans, r)
 			continue
 		}
-		if err := noFunction(p, names); err != nil {
+		if err := noFunction(y, p, names); err != nil {
 			return err
 		}
 		x.syms.patterns = append(x.syms.patterns, p)
@@ -262,8 +262,9 @@ func (t *symbolTest) add(y *symbols.Symbol) {
 	t.spans = append(t.spans, struct{ first, last uint64 }{y.Addr, y.Addr + (max(y.Len, 1) - 1)})
 }
 
-// noFunction is the error where none of the names fits a pattern; nil where one does.
-func noFunction(pattern string, names iter.Seq[string]) error {
+// noFunction is the error where none of the names fits a pattern; nil where one does. y is what
+// a range would be of.
+func noFunction(y *symbols.Table, pattern string, names iter.Seq[string]) error {
 	some := false
 	for n := range names {
 		if Fits(pattern, n) {
@@ -273,6 +274,15 @@ func noFunction(pattern string, names iter.Seq[string]) error {
 	}
 	if !some {
 		return callf("--sym %s: no symbols are known: give them with --kallsyms FILE", pattern)
+	}
+	for i := range pattern {
+		turned := ""
+		if pattern[i] == '-' {
+			turned = pattern[i+1:] + "-" + pattern[:i]
+		}
+		if _, ok := between(y, turned); ok {
+			return callf("--sym %s: ends before it begins: %s is the range by address", pattern, turned)
+		}
 	}
 	near := Nearest(pattern, names)
 	if near == "" {
