@@ -187,13 +187,13 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	if opts.From != 0 || opts.Until != 0 {
 		a.ui.untimed(s, q.Streams)
 	}
-	f := opts.Format
-	if says := f.NoRows || f.InPlace || opts.Level == rows.LevelElement; (says || !a.ui.noFlow(s, q.Streams, "")) && none {
+	if f := opts.Format; (f.NoRows || f.InPlace || opts.Level == rows.LevelElement || !a.ui.noFlow(s, q.Streams, "")) && none {
 		what := "nothing of the flow"
 		if part != nil {
 			what = "nothing of this shard's flow" // another's may
 		}
 		a.ui.noRows(s, q.Streams, what, opts.From, opts.Until, filters)
+		n.Hints = append(n.Hints, only.Ran(c.Context(), q, outputStreams(s), opts.Level)...)
 	}
 	if !none {
 		o.doubts(a, n, &opts)
