@@ -92,7 +92,7 @@ func writeLcov(j *job, w io.Writer) error {
 		if len(c.lines) == 0 {
 			j.host.Say("lcov: nothing is written: no source line is known of what was executed")
 		}
-		j.hint = fmt.Sprintf(host.NoLines, "--vmlinux")
+		j.hint = host.NoLines
 	}
 	return c.files(w)
 }

@@ -95,7 +95,7 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 		h.Nothing(s, f, "nothing of the flow")
 	case l.unlined > (n.N+n.Ambiguous)/2:
 		h.Say("%d of %d instructions have no known source line: their code has no DWARF", l.unlined, n.N+n.Ambiguous)
-		h.Hint(host.NoLines, "--text")
+		h.Hint("%s", host.NoLines)
 	case unnamed > (n.N+n.Ambiguous)/2:
 		h.Say("%d of %d instructions belong to no known function: their code has no symbols", unnamed, n.N+n.Ambiguous)
 		h.Hint("--by block lists code by address; symbols come from --kallsyms FILE, or from ELF files")
