@@ -60,3 +60,15 @@ func TestFolded(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldedNames would catch a name of C++ that loses a bracket of its own, on a screen on which it fits behind the indent.
+func TestFoldedNames(t *testing.T) {
+	const at, col = "          98         0  0xffffffff91052549 +0x179  ", 51
+	for _, name := range []string{"<void f<std::vector<int>>>", "<operator>>", "<f+0x10>", "<main.(*T·1).f>"} {
+		var b strings.Builder
+		l := &list{o: &options{width: 110}}
+		if l.fold(&b, at, col, "lea 0x12345678(%rax,%rbx,8),%r12  # 0xffffffff91052549 "+name, "code of epochs 58-70, 121-296"); !strings.Contains(b.String(), name) {
+			t.Errorf("%q, want %s", b.String(), name)
+		}
+	}
+}

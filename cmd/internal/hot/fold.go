@@ -46,7 +46,7 @@ type part struct {
 func (l *list) fold(w io.Writer, at string, col int, insn, what string) {
 	indent := col
 	if l.o.width > 0 && l.o.width-col < leastInsn {
-		if indent = l.o.width / 2; col+len(insn) > l.o.width {
+		if indent = l.o.width / 2; col+utf8.RuneCountInString(insn) > l.o.width {
 			at, col = strings.TrimRight(at, " ")+"\n"+strings.Repeat(" ", indent), indent
 		}
 	}
@@ -93,13 +93,14 @@ func (l *list) fit(s string, indent int) string {
 	if l.o.width == 0 || !strings.HasPrefix(s, "<") {
 		return s
 	}
-	return "<" + terminal.Fit(strings.Trim(s, "<>"), max(l.o.width-indent-len("<>"), 1)) + ">"
+	name := strings.TrimSuffix(s[1:], ">")
+	return "<" + terminal.Fit(name, max(l.o.width-indent-len("<>"), 1)) + ">"
 }
 
 // parts takes an instruction apart where lines may be broken that begin at a column. If it is not known how wide
 // the screen is, that is only before where it leads to.
 func (l *list) parts(insn string, col int) (all []part) {
-	if col+len(insn) <= l.columns() {
+	if col+utf8.RuneCountInString(insn) <= l.columns() {
 		return []part{{"", insn}}
 	}
 	add := func(gap, s string) { all = append(all, part{gap, s}) }
