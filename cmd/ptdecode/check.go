@@ -105,6 +105,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 		return err
 	}
 	defer s.Close()
+	a.vmlinux.Names(s, a.ui.say)
 	only, err := o.where.Resolve(s)
 	if err != nil {
 		return err
@@ -112,8 +113,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	a.ui.doubtful(s, only, nil)
 	a.ui.doubtless(s)
 	w := bufio.NewWriterSize(a.lines(asJSON, 4), 1<<16)
-	n := uint64(0)
-	said := map[string]bool{}
+	n, said := uint64(0), map[string]bool{}
 	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}
 	only.Query(&q)
 	d, err := report.Check(c.Context(), s, q, func(k *report.Finding) error {

@@ -23,18 +23,13 @@ type openFlags struct {
 	text, etm, kcore                  []string
 	kallsyms, modules, vmlinux        string
 	events, etmConfig, buffer, filter string
-	model                             string
+	model, memory, symfs, learned     string
 	clockError                        uint64
-	symfs                             string
 	buildIDs, guests                  []string
-	jobs                              int
-	memory                            string
-	allBuffers, allowGaps             bool
+	jobs, passes                      int
+	allBuffers, allowGaps, noLearn    bool
 	opcodes, mangled                  bool
 	isa, syntax                       string
-	noLearn                           bool
-	passes                            int
-	learned                           string
 	quiet                             *bool
 }
 
@@ -52,7 +47,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")
 	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, in the form of /proc/kallsyms")
-	f.StringVar(&o.vmlinux, "vmlinux", "", "names and source lines of the kernel, and in formats of export that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
+	f.StringVar(&o.vmlinux, "vmlinux", "", "take the kernel's source lines, names where nothing else has one, and in formats of export that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, in the form of /proc/modules")
 	f.StringVar(&o.events, "events", "", "everything but trace and code from `FILE`, as ptdecode events writes it")
 	f.StringVar(&o.model, "cpu-model", "", "the CPU's `FAMILY/MODEL[/STEPPING]`, for its errata")
@@ -244,6 +239,9 @@ func (a *app) config(args []string) (decoder.Config, error) {
 	if c.Recording == "-" {
 		c.Stdin = a.in
 	}
+	if err == nil {
+		a.vmlinux, err = vmlinux.Read(a.open.vmlinux)
+	}
 	return c, err
 }
 
@@ -267,10 +265,7 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := vmlinux.Names(s, a.open.vmlinux); err != nil {
-		s.Close()
-		return nil, err
-	}
+	a.vmlinux.Names(s, a.ui.say)
 	heap.Limit(c.Memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil

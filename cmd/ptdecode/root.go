@@ -16,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
+	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/misread"
 )
 
@@ -26,9 +27,10 @@ type app struct {
 	ui   *ui
 	open openFlags
 
-	screen screen
-	preset map[string]string // where flags have values from that the call does not set, by name
-	joined *shard.Joined     // flow that merge takes from parts; nil: it is decoded
+	vmlinux *vmlinux.File // of --vmlinux; nil: none
+	screen  screen
+	preset  map[string]string // where flags have values from that the call does not set, by name
+	joined  *shard.Joined     // flow that merge takes from parts; nil: it is decoded
 }
 
 // newRoot returns the tree of verbs, or of the call's verb alone where args need no other: two

@@ -67,6 +67,9 @@ functions. Debug information is left out, so no source line is known. Samples th
 			if out == "" {
 				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}
 			}
+			if f := c.Flag("vmlinux"); f != nil && f.Changed {
+				return &decoder.CallError{What: "--vmlinux: a bundle does not hold that file: give it to the verb that reads the bundle"}
+			}
 			size, err := h.Size(debug)
 			if err != nil {
 				return &decoder.CallError{What: "--debug-info " + err.Error()}

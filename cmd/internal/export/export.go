@@ -117,7 +117,7 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 		if j.tables, err = tables.Choose(*only); err != nil {
 			return usage("--tables %s: %s", *only, err)
 		}
-		if file := j.host.Vmlinux; file != nil && *file != "" {
+		if file := j.host.Vmlinux; file != nil {
 			j.kernel, err = vmlinux.Read(*file)
 		}
 		return err

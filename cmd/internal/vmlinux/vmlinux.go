@@ -20,6 +20,7 @@ type File struct {
 	Text     uint64 // where it has _text
 	Segments []Segment
 	Lines    bool // it has DWARF's source lines
+	Symbols  bool // it has the symbol _text, by which it is found where the kernel ran
 }
 
 // Segment is a loadable segment of an ELF file.
@@ -28,8 +29,11 @@ type Segment struct {
 	Exec            bool
 }
 
-// Read reads the file at path. The error says what is wrong with it, and what to do.
+// Read reads the file at path; "": nil. The error says what is wrong with it, and what to do.
 func Read(path string) (*File, error) {
+	if path == "" {
+		return nil, nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func Read(path string) (*File, error) {
 	}
 	for _, y := range list {
 		if y.Name == "_text" {
-			k.Text = y.Value
+			k.Text, k.Symbols = y.Value, true
 			return k, nil
 		}
 	}
@@ -62,16 +66,15 @@ func Read(path string) (*File, error) {
 	return nil, &decoder.CallError{What: fmt.Sprintf("--vmlinux %s: it has neither a symbol _text nor code of a kernel: it is no vmlinux", path)}
 }
 
-// Names has s name the kernel's code by the file at path. "" names none.
-func Names(s *decoder.Session, path string) error {
-	if path == "" {
-		return nil
-	}
-	k, err := Read(path)
-	if err == nil {
+// Names has s name the kernel's code by k, and say says if it cannot. nil names nothing.
+func (k *File) Names(s *decoder.Session, say func(format string, args ...any)) {
+	switch {
+	case k == nil:
+	case k.Symbols:
 		s.NameBy(k.Path)
+	default:
+		say("%s: it has no symbol _text: where it ran is not known, so it gives no names and no source lines", k.Path)
 	}
-	return err
 }
 
 // elfIn returns the ELF file that file holds.
