@@ -52,8 +52,6 @@ func anonymise(call *bundled.Call, nodes []*bundle.Node) error {
 	for i, n := range nodes {
 		if data, ok := instead[n.Path]; ok {
 			n.Replace(data)
-		} else if !n.Dir && n.Fault == "" {
-			n.Blank(debugInfo(n)) // pages hold parts of what is left out
 		}
 		n.Path = paths[i]
 	}

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
 )
 
@@ -45,6 +43,9 @@ func (v *visitor) function(b *decoder.Block, time uint64) {
 	if sym == "" || off > maxFunction || v.functions[begin] {
 		return
 	}
+	if len(v.functions) >= maxFunctions {
+		clear(v.functions)
+	}
 	v.functions[begin] = true
 	var code [64]byte // less than a page, and not read to compare it
 	for a := begin.addr; a-begin.addr < maxFunction; a += uint64(len(code)) {
@@ -61,86 +62,74 @@ func (v *visitor) function(b *decoder.Block, time uint64) {
 	}
 }
 
-// debugInfo returns where an ELF file has debug information; nil where it is none.
-func debugInfo(r io.ReaderAt) (list []bundle.Span) {
-	e, err := elf.NewFile(r)
+// debugInfo returns where an ELF file has debug information, sorted and apart; nil where
+// it is none. Of a node, its source tells: the bundle may lack the headers.
+func debugInfo(n *bundle.Node) (list []bundle.Span) {
+	if n.Dir || n.Fault != "" || n.Source() == nil {
+		return nil
+	}
+	e, err := elf.NewFile(n.Source())
 	if err != nil {
 		return nil
 	}
 	for _, s := range e.Sections {
-		if (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_")) && s.Type != elf.SHT_NOBITS {
-			list = append(list, bundle.Span{Off: int64(s.Offset), Len: int64(s.FileSize)})
-		}
-	}
-	return list
-}
-
-// hasDebug reports whether the file at path has debug information.
-func (b *Bundle) hasDebug(path string) bool {
-	f, err := files.Tree{FS: b.from.FS}.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return len(debugInfo(f)) > 0
-}
-
-// debugPages is the debug information of a file that was read, as pages of it.
-type debugPages struct {
-	path  string
-	pages []int64
-}
-
-// boundLines leaves debug information out where all of it has more than most bytes. Files
-// with less of it come first.
-func (b *Bundle) boundLines(most int64) {
-	var list []debugPages
-	for _, path := range b.watch.Paths() {
-		if d := b.debugOf(path); len(d.pages) > 0 {
-			list = append(list, d)
-		}
-	}
-	slices.SortStableFunc(list, func(x, y debugPages) int { return cmp.Compare(len(x.pages), len(y.pages)) })
-	left, out, gone := most, 0, int64(0)
-	for _, d := range list {
-		size := int64(len(d.pages)) * page
-		if left -= size; left >= 0 {
+		if !strings.HasPrefix(s.Name, ".debug_") && !strings.HasPrefix(s.Name, ".zdebug_") || s.Type == elf.SHT_NOBITS {
 			continue
 		}
-		b.watch.Drop(d.path, d.pages)
-		gone += size
-		if out++; out == 1 {
-			b.Lacks = append(b.Lacks, "source lines of "+d.path)
+		if s.Offset < uint64(n.Size) {
+			list = append(list, bundle.Span{Off: int64(s.Offset), Len: int64(min(s.FileSize, uint64(n.Size)-s.Offset))})
 		}
 	}
-	if out == 0 {
-		return
+	slices.SortFunc(list, func(a, b bundle.Span) int { return cmp.Compare(a.Off, b.Off) })
+	apart := list[:0]
+	for _, s := range list {
+		if k := len(apart) - 1; k >= 0 && s.Off <= apart[k].Off+apart[k].Len {
+			apart[k].Len = max(apart[k].Len, s.Off+s.Len-apart[k].Off)
+		} else {
+			apart = append(apart, s)
+		}
 	}
-	last := &b.Lacks[len(b.Lacks)-1]
-	if out > 1 {
-		*last += fmt.Sprintf(" and %d other files", out-1)
-	}
-	*last += fmt.Sprintf(", with %d bytes of debug information, over the %d of --debug-info", gone, most)
+	return apart
 }
 
-// debugOf returns the debug information of the file at path that was read.
-func (b *Bundle) debugOf(path string) debugPages {
-	d := debugPages{path: path}
-	bulk := b.watch.Bulk(path)
-	if len(bulk) == 0 {
-		return d
-	}
-	f, err := files.Tree{FS: b.from.FS}.Open(path)
-	if err != nil {
-		return d // what was read in its place stays
-	}
-	defer f.Close()
-	sections := debugInfo(f)
-	for _, p := range bulk {
-		if slices.ContainsFunc(sections, func(s bundle.Span) bool { return p*page >= s.Off && (p+1)*page <= s.Off+s.Len }) {
-			d.pages = append(d.pages, p)
+// debugPart is the debug information of a file, and how much of it was read.
+type debugPart struct {
+	node  *bundle.Node
+	parts []bundle.Span
+	size  int64 // bytes
+}
+
+// boundLines leaves debug information out where all of it has more bytes than o allows.
+// Files with less of it come first.
+func (b *Bundle) boundLines(nodes []*bundle.Node, o *Options) {
+	var list []debugPart
+	for _, n := range nodes {
+		if parts := debugInfo(n); len(parts) > 0 {
+			list = append(list, debugPart{n, parts, n.HeldIn(parts)})
 		}
 	}
-	slices.Sort(d.pages)
-	return d
+	slices.SortStableFunc(list, func(x, y debugPart) int { return cmp.Compare(x.size, y.size) })
+	most := o.mostDebug()
+	left := most
+	var out []debugPart
+	gone := int64(0)
+	for _, d := range list {
+		if left -= d.size; left < 0 || most <= 0 {
+			d.node.Blank(d.parts)
+			out, gone = append(out, d), gone+d.size
+		}
+	}
+	switch {
+	case len(out) == 0:
+	case o.Anonymise:
+		b.Lacks = append(b.Lacks, "source lines: debug information has paths, and --anonymise leaves it out")
+	case most <= 0:
+		b.Lacks = append(b.Lacks, "source lines: --debug-info 0 leaves debug information out")
+	default:
+		what := "source lines of " + out[0].node.Path
+		if len(out) > 1 {
+			what += fmt.Sprintf(" and %d other files", len(out)-1)
+		}
+		b.Lacks = append(b.Lacks, what+fmt.Sprintf(", with %d bytes of debug information, over the %d of --debug-info", gone, most))
+	}
 }

@@ -21,6 +21,11 @@ var builtPrograms = []struct {
 	name, source, functions string
 	build                   []string
 }{
+	{"c.c", `
+static inline __attribute__((always_inline)) int twice(int x) { return x * 2; }
+__attribute__((noinline)) int leaf(int x) { return twice(x) ^ 5; }
+int main(int argc, char **argv) { return leaf(argc); }
+`, "", []string{"gcc", "-g", "-O2"}},
 	{"cxx.cc", `
 #include <map>
 #include <string>
@@ -39,11 +44,6 @@ int main(int argc, char **argv)
 	return m.size() == 9 ? 0 : 1;
 }
 `, "", []string{"g++", "-g", "-O2"}},
-	{"c.c", `
-static inline __attribute__((always_inline)) int twice(int x) { return x * 2; }
-__attribute__((noinline)) int leaf(int x) { return twice(x) ^ 5; }
-int main(int argc, char **argv) { return leaf(argc); }
-`, "", []string{"gcc", "-g", "-O2"}},
 	{"go.go", `package main
 
 import (
@@ -145,23 +145,78 @@ func TestLines(t *testing.T) {
 			if err != nil || bytes.Contains(whole, []byte(b)) {
 				t.Errorf("--anonymise leaves %s: %v", b, err)
 			}
-			if p.name == "c.c" {
-				return // its debug information lies in pages that hold other things, too
+			debug := debugOf(t, c)
+			if whole := unpacked(t, made(t, c, Options{})); !anyIn(whole, debug) {
+				t.Fatal("nothing to look for: the bundle has no debug information that is nowhere else")
 			}
 			for _, most := range []int64{-1, 1} {
-				if got := linesSaid(t, in(made(t, c, Options{DebugInfo: most}))); strings.Contains(got, line) {
+				data := made(t, c, Options{DebugInfo: most})
+				if got := linesSaid(t, in(data)); strings.Contains(got, line) {
 					t.Errorf("source lines are known where debug information may have %d bytes", most)
+				}
+				if anyIn(unpacked(t, data), debug) {
+					t.Errorf("debug information is left where it may have %d bytes", most)
+				}
+				if again := made(t, in(data), Options{DebugInfo: most}); anyIn(unpacked(t, again), debug) {
+					t.Errorf("the bundle of the bundle has debug information")
 				}
 			}
 		})
 	}
 }
 
+// pieceSize is the size of what is looked for of debug information, bytes.
+const pieceSize = 16
+
+// debugOf returns pieces of the debug information of the program of c that stand nowhere else
+// in it, and not in its path.
+func debugOf(t *testing.T, c decoder.Config) map[string]bool {
+	t.Helper()
+	dir, err := elfDir(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, rest := map[string]bool{}, bytes.Clone(data)
+	for _, s := range f.Sections {
+		if !strings.HasPrefix(s.Name, ".debug_") {
+			continue
+		}
+		part := data[s.Offset : s.Offset+s.FileSize]
+		for ; len(part) >= pieceSize; part = part[pieceSize:] {
+			pieces[string(part[:pieceSize])] = true
+		}
+		clear(rest[s.Offset : s.Offset+s.FileSize])
+	}
+	rest = append(rest, dir+"/program"...) // the bundle names the file
+	for i := range len(rest) - pieceSize + 1 {
+		delete(pieces, string(rest[i:i+pieceSize]))
+	}
+	return pieces
+}
+
+// anyIn reports whether data has one of the pieces.
+func anyIn(data []byte, pieces map[string]bool) bool {
+	for i := range len(data) - pieceSize + 1 {
+		if pieces[string(data[i:i+pieceSize])] {
+			return true
+		}
+	}
+	return false
+}
+
 // TestLacks would catch a bundle that does not say that it has no source lines.
 func TestLacks(t *testing.T) {
 	p := &builtPrograms[0]
 	c := began(t, p.name, p.source, p.functions, p.build)
-	for want, o := range map[string]Options{"": {}, "--debug-info": {DebugInfo: 1}, "--anonymise": {Anonymise: true}} {
+	for want, o := range map[string]Options{"": {}, "over the 1 of --debug-info": {DebugInfo: 1}, "--debug-info 0": {DebugInfo: -1}, "--anonymise": {Anonymise: true}} {
 		b, err := Make(t.Context(), c, o)
 		if err != nil {
 			t.Fatal(err)

@@ -83,6 +83,7 @@ func (b *Bundle) gather(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	b.boundLines(nodes, o)
 	call := bundled.CallOf(&b.from)
 	if o.Anonymise {
 		if err := anonymise(call, nodes); err != nil {

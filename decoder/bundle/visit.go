@@ -45,12 +45,6 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 			}
 		}
 	}
-	switch most := o.mostDebug(); {
-	case o.Anonymise && slices.ContainsFunc(b.watch.Paths(), b.hasDebug):
-		b.Lacks = append(b.Lacks, "source lines: debug information has paths, and --anonymise leaves it out")
-	case most > 0:
-		b.boundLines(most)
-	}
 	return b.dropAlike()
 }
 
@@ -105,8 +99,8 @@ func (v *visitor) code(addr uint64, n int) {
 	v.pages[addr&^(page-1)] = true
 }
 
-// maxBlocks bounds the blocks that are kept in mind.
-const maxBlocks = 1 << 20
+// maxBlocks bounds the blocks that are kept in mind, and maxFunctions the functions.
+const maxBlocks, maxFunctions = 1 << 20, 1 << 20
 
 // Flow looks at what ran as flow prints it: each instruction once.
 func (v *visitor) Flow(b *decoder.Batch) error {

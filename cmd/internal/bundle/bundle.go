@@ -56,7 +56,8 @@ to --debug-info SIZE together. The verb says what is left out. Source files are 
 --anonymise replaces the names of programs, of the host, of paths, and command
 lines, with names of the same length. What stays: code, addresses, numbers of
 threads, build IDs, the names of the kernel's symbols and modules, of events and of
-functions. Debug information is left out, so no source line is known. Samples that ptdecode does not read are left out, as they may hold anything.`,
+functions. Debug information is left out, so no source line is known. Samples that
+ptdecode does not read are left out, as they may hold anything.`,
 		Example: `  ptdecode bundle perf.data -o bug.tar.zst
   ptdecode bundle perf.data -o bug.tar.zst --anonymise --time 4.5,4.6
   ptdecode bundle snapshot/ --events e.jsonl -o arm.tar.zst

@@ -45,7 +45,7 @@ type Host struct {
 }
 
 // NoLines is what to do where no source line is known.
-const NoLines = "build programs with -g; name debug files by --symfs or --buildid-dir, the kernel's by --vmlinux; a bundle lacks what its making left out"
+const NoLines = "build programs with -g; name debug files by --symfs or --buildid-dir, the kernel's by --vmlinux; a bundle may have been made without them (--anonymise, --debug-info)"
 
 // MaxArgs refuses more than n arguments.
 func MaxArgs(n int) cobra.PositionalArgs {

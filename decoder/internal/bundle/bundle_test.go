@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -347,4 +348,36 @@ func FuzzBundle(f *testing.F) {
 			t.Fatalf("%d bytes, written %d", a, b)
 		}
 	})
+}
+
+// TestBlank would catch bytes that are left of a part that goes out, others that go with it,
+// and pages of zeros that could be gone.
+func TestBlank(t *testing.T) {
+	data := bytes.Repeat([]byte{7}, 6*pageSize)
+	parts := []Span{{100, 50}, {pageSize + 10, 3 * pageSize}, {6*pageSize - 5, 5}}
+	in := func(off int64) bool {
+		return slices.ContainsFunc(parts, func(s Span) bool { return off >= s.Off && off < s.Off+s.Len })
+	}
+	for _, held := range [][]Span{nil, {{0, 6 * pageSize}}, {{0, 160}, {2 * pageSize, pageSize}, {5 * pageSize, pageSize}}} {
+		was := Node{Size: int64(len(data)), Held: held, src: bytes.NewReader(data)}
+		n, sum := was, int64(0)
+		n.Blank(parts)
+		for off := range n.Size {
+			had, has := was.has(off, 1), n.has(off, 1)
+			if in(off) {
+				sum += had
+			}
+			gone := held != nil && (off/pageSize == 2 || off/pageSize == 3)
+			if gone {
+				had = 0
+			}
+			var b [1]byte
+			if n.ReadAt(b[:], off); has != had || has == 1 && (b[0] == 0) != in(off) {
+				t.Fatalf("%v: byte %#x: held %d, want %d; it is %d", held, off, has, had, b[0])
+			}
+		}
+		if got := was.HeldIn(parts); got != sum {
+			t.Errorf("%v: %d bytes of the parts, want %d", held, got, sum)
+		}
+	}
 }

@@ -300,8 +300,45 @@ func (n *Node) Replace(data []byte) {
 	n.Size, n.Held, n.at, n.src = int64(len(data)), nil, nil, bytes.NewReader(data)
 }
 
-// Blank has parts of a node of a Watch read as zeros.
-func (n *Node) Blank(parts []Span) { n.src = &blanked{n.src, parts} }
+// Source returns the file that a node of a Watch was made of; nil: there is none.
+func (n *Node) Source() io.ReaderAt { return n.src }
+
+// HeldIn returns how many bytes of parts are there.
+func (n *Node) HeldIn(parts []Span) (sum int64) {
+	held := n.Held
+	if held == nil {
+		held = []Span{{0, n.Size}}
+	}
+	for _, p := range parts {
+		for _, h := range held {
+			sum += max(0, min(p.Off+p.Len, h.Off+h.Len)-max(p.Off, h.Off))
+		}
+	}
+	return sum
+}
+
+// Blank leaves parts, sorted and apart, out of a node of a Watch: they read as zeros. Of a
+// file that lacks pages, pages that lie in one part are gone, too.
+func (n *Node) Blank(parts []Span) {
+	n.src = &blanked{n.src, parts}
+	for _, p := range parts {
+		from, to := (p.Off+pageSize-1)/pageSize*pageSize, (p.Off+p.Len)/pageSize*pageSize
+		if n.Held == nil || from >= to {
+			continue
+		}
+		rest := make([]Span, 0, len(n.Held)+1)
+		for _, h := range n.Held {
+			end := h.Off + h.Len
+			if k := min(end, from) - h.Off; k > 0 {
+				rest = append(rest, Span{h.Off, k})
+			}
+			if k := end - max(h.Off, to); k > 0 {
+				rest = append(rest, Span{end - k, k})
+			}
+		}
+		n.Held = rest
+	}
+}
 
 // blanked is a file with zeros in some parts.
 type blanked struct {
