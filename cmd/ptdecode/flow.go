@@ -123,7 +123,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.level, "level", "branch", "level of detail: `"+strings.Join(rows.LevelNames(), "|")+"`")
 	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, fields with tabs between them, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
-	f.StringVarP(&o.fields, "fields", "F", "", "print `FIELDS`, in this order; +x and -x add to the defaults and take away")
+	f.StringVarP(&o.fields, "fields", "F", "", "print `FIELD,...`, in this order; +x and -x add to the defaults and take away")
 	o.filter.Add(f, filter.All...)
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
 	f.IntVar(&o.last, "last", 0, "only the last `N` lines; decodes no more than these need")
@@ -179,7 +179,6 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	if err != nil {
 		return err
 	}
-	a.ui.done()
 	n.TellMore()
 	tell(n.Gaps)
 	filters := flowFilters(c)
@@ -193,8 +192,12 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 			what = "nothing of this shard's flow" // another's may
 		}
 		a.ui.noRows(s, q.Streams, what, opts.From, opts.Until, filters)
-		n.Hints = append(n.Hints, only.Ran(c.Context(), q, outputStreams(s), opts.Level)...)
+		hints, err := only.Unlisted(c.Context(), q, outputStreams(s), opts.Level)
+		if n.Hints = append(n.Hints, hints...); err != nil {
+			return err
+		}
 	}
+	a.ui.done()
 	if !none {
 		o.doubts(a, n, &opts)
 	}

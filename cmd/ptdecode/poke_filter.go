@@ -28,7 +28,7 @@ func (b *madeBy) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.kinds, "kind", nil, "only changes of these kinds: `jump-label,kprobe`")
 	f.StringVar(&b.who.CPUs, "cpu", "", "only changes that these CPUs made: `0,2-3`")
 	f.StringSliceVar(&b.who.TIDs, "tid", nil, "only changes that these threads made: `107,110-120`")
-	f.StringSliceVar(&b.who.Comms, "comm", nil, "only changes that threads of these names made: `\"sh,perf*\"`")
+	f.StringSliceVar(&b.who.Comms, "comm", nil, "only changes that threads of these names made: `NAME,...`, or globs as \"sh,perf*\"")
 	f.BoolVar(&b.traced, "traced", false, "only changes of code that a traced CPU executed")
 }
 

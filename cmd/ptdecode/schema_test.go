@@ -89,6 +89,7 @@ func TestSchemaRefuses(t *testing.T) {
 		`{"type":"package"}`, `{"type":"packet","trace_off":0,"kind":"PSB"}`, `{"type":"packet","trace_off":0,"size":"16","kind":"PSB"}`,
 		`{"type":"packet","trace_off":0,"size":1,"kind":"PSB","raw":"0g"}`, `{"type":"packet","trace_off":0,"size":1,"kind":"PSB","more":1}`,
 		`{"type":"packet","trace_off":0.5,"size":1,"kind":"PSB"}`, `{"type":"insn","ip":"12"}`, `{"type":"insn","verdict":"sure"}`, `{"type":"insn","count":-1}`,
+		`{"type":"insn","epoch":[1]}`, `{"type":"insn","epoch":[null,1]}`, `{"type":"insn","epoch":[1,2,3]}`,
 	} {
 		if wrongObject("flow", bad) == "" {
 			t.Errorf("%s passes", bad)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
 )
@@ -35,11 +34,8 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	f.IntVar(&a.screen.width, "width", 0, "align columns, shorten names and wrap lines so that they fit `N` columns (on a terminal as many as it has)")
 	complete(root, "color", "always", "never", "auto")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		err := filter.Empty(c.Flags())
-		if err == nil {
-			a.preset, err = defaults(c)
-		}
-		if err != nil {
+		var err error
+		if a.preset, err = defaults(c); err != nil {
 			return err
 		}
 		if a.ui.quiet = *a.open.quiet; !strings.HasPrefix(c.Name(), "__") {

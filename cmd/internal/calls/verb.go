@@ -102,7 +102,7 @@ func New(h *host.Host) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
-	f.IntVar(&o.first, "first", 0, "only the first `N` lines of the table; --slowest is not of it")
+	f.IntVar(&o.first, "first", 0, "only the first `N` lines of the table; it does not limit --slowest")
 	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")

@@ -263,12 +263,16 @@ func (j *job) lacking() error {
 
 // write writes a counted format.
 func (j *job) write(t *target, o *output) (err error) {
-	if j.leftOut, j.hint = map[string]uint64{}, ""; j.per != "" {
+	j.leftOut, j.hint, j.written, j.empty = map[string]uint64{}, "", false, ""
+	if j.per != "" {
 		err = j.divided(t.format, t.path)
 	} else {
 		err = t.format.counted(j, o)
 	}
 	if err == nil {
+		if j.empty != "" && !j.written {
+			j.host.Say("%s: nothing is written: %s", t.format.name, j.empty)
+		}
 		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
 			j.host.Say("%s: %d instructions are left out: %s", t.format.name, j.leftOut[why], why)
 		}

@@ -73,6 +73,8 @@ type job struct {
 	// counted format sets it, and the command says so.
 	leftOut map[string]uint64
 	hint    string // what to do about that; may be empty
+	written bool   // something is written, to one of the files with --per
+	empty   string // why nothing is, where that is said
 }
 
 // formats is the table of formats, in the order of the help.

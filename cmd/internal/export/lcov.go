@@ -88,11 +88,12 @@ func writeLcov(j *job, w io.Writer) error {
 			c.went(&e, n)
 		}
 	}
-	if len(j.leftOut) > 0 && j.per == "" {
-		if len(c.lines) == 0 {
-			j.host.Say("lcov: nothing is written: no source line is known of what was executed")
+	j.written = j.written || len(c.lines) > 0
+	if len(j.leftOut) > 0 {
+		j.empty, j.hint = "no source line is known of what was executed", host.NoLines
+		if j.object != "" {
+			j.empty += " of " + j.object
 		}
-		j.hint = host.NoLines
 	}
 	return c.files(w)
 }

@@ -262,8 +262,8 @@ func (t *symbolTest) add(y *symbols.Symbol) {
 	t.spans = append(t.spans, struct{ first, last uint64 }{y.Addr, y.Addr + (max(y.Len, 1) - 1)})
 }
 
-// noFunction is the error where none of the names fits a pattern; nil where one does. y is what
-// a range would be of.
+// noFunction is the error where none of the names fits a pattern; nil where one does.
+// y: the symbols that a range is looked up in.
 func noFunction(y *symbols.Table, pattern string, names iter.Seq[string]) error {
 	some := false
 	for n := range names {

@@ -224,7 +224,7 @@ type entry struct {
 	Taken        *bool       `json:"taken,omitempty"`
 	Bytes        string      `json:"bytes,omitempty"`
 	Disasm       string      `json:"disasm,omitempty"`
-	Epochs       [][2]*int64 `json:"epochs,omitempty"` // spans: from, and until; null: no end
+	Epochs       [][2]*int64 `json:"epochs,omitempty" schema:"span"` // spans: from, and until; null: no end
 	Executions   uint64      `json:"executions"`
 	Instructions uint64      `json:"instructions"`
 	Ambiguous    uint64      `json:"ambiguous"` // executions

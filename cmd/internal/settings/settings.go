@@ -105,7 +105,7 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 
 // Apply gives the flags of c that are not set their defaults, and returns where these come from, by
 // the flag's name. It calls root, which makes the tree of all verbs, only where the file says
-// something, and wrong for what to say of a value that f does not take.
+// something, and wrong for what to say of a value that f does not take. It refuses what filter.Empty does.
 func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command, wrong func(f *pflag.Flag, value string, err error) string) (from map[string]string, err error) {
 	if len(s.values) > 0 {
 		if err := s.known(root()); err != nil {
@@ -126,6 +126,9 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command, wrong fun
 			err = &decoder.CallError{What: wrong(f, v.text, e)}
 		}
 	})
+	if err == nil {
+		err = filter.Empty(c.Flags(), from)
+	}
 	return from, err
 }
 

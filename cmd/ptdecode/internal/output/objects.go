@@ -30,7 +30,7 @@ type rowKeys struct {
 	Disasm  string    `json:"disasm,omitempty"`
 	Bytes   string    `json:"bytes,omitempty" schema:"hex"`
 	Verdict string    `json:"verdict,omitempty" schema:"verdict"`
-	Epoch   []*uint32 `json:"epoch,omitempty"` // from, until; null: to the end
+	Epoch   []*uint32 `json:"epoch,omitempty" schema:"span"` // from, until; null: to the end
 	Flags   string    `json:"flags,omitempty"`
 	Addr    string    `json:"addr,omitempty" schema:"hex16"`
 	AddrSym string    `json:"addr_sym,omitempty"`

@@ -4,6 +4,7 @@
 //	hex16    a string of 16 hexadecimal digits
 //	hex      a string of two hexadecimal digits for each byte
 //	verdict  how sure something is
+//	span     an array of two: from, and until, which may be null
 //	open     of a blank field: the object has further names, which depend on its own
 package schema
 
@@ -32,6 +33,9 @@ type Schema struct {
 	Enum        []string           `json:"enum,omitempty"`
 	Pattern     string             `json:"pattern,omitempty"`
 	Minimum     *int               `json:"minimum,omitempty"`
+	First       []*Schema          `json:"prefixItems,omitempty"` // of an array, which has as many items
+	Least       int                `json:"minItems,omitempty"`
+	Most        int                `json:"maxItems,omitempty"`
 	Items       *Schema            `json:"items,omitempty"`
 	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
@@ -118,6 +122,10 @@ func of(t reflect.Type, tag string) *Schema {
 	case reflect.Struct:
 		return object(t)
 	case reflect.Slice, reflect.Array:
+		if tag == "span" && t.Elem().Kind() == reflect.Pointer {
+			from, until := &Schema{Type: []string{"integer"}, Minimum: &zero}, &Schema{Type: []string{"integer", "null"}, Minimum: &zero}
+			return &Schema{Type: []string{"array"}, First: []*Schema{from, until}, Least: 2, Most: 2}
+		}
 		items := of(t.Elem(), tag)
 		if t.Elem().Kind() == reflect.Pointer {
 			items.Type = append(items.Type, "null")

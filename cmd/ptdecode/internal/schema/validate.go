@@ -28,8 +28,15 @@ func (s *Schema) wrong(at string, v any) string {
 			return fmt.Sprintf("%s: %v is too small", at, x)
 		}
 	case []any:
+		if s.First != nil && len(x) != len(s.First) {
+			return fmt.Sprintf("%s: %d items, want %d", at, len(x), len(s.First))
+		}
 		for i, e := range x {
-			if w := s.Items.wrong(fmt.Sprintf("%s[%d]", at, i), e); w != "" {
+			item := s.Items
+			if s.First != nil {
+				item = s.First[i]
+			}
+			if w := item.wrong(fmt.Sprintf("%s[%d]", at, i), e); w != "" {
 				return w
 			}
 		}

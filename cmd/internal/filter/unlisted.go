@@ -7,12 +7,13 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// Ran returns the hint for who finds nothing at a level, where instructions pass all the same.
-// Then no branch leaves from them, or the handler of a trap ran them, whose branches are folded away. It decodes again until the first, and is empty where none passes.
-func (f *Filter) Ran(ctx context.Context, q decoder.Query, streams []rows.Stream, level rows.Level) (hint []string) {
+// Unlisted returns the hint for who finds nothing at a level, where instructions pass all the same.
+// Then no branch leaves from them, or the handler of a trap ran them, whose branches are folded away.
+// It decodes again until the first, and has no hint where none passes. Ctrl-C ends it with an error.
+func (f *Filter) Unlisted(ctx context.Context, q decoder.Query, streams []rows.Stream, level rows.Level) (hint []string, err error) {
 	why := map[rows.Level]string{rows.LevelBranch: "no branch from there or to there is listed", rows.LevelCall: "no entry to a function is listed there"}[level]
 	if why == "" || f.flags != nil || f.depths != nil || q.Shards > 0 {
-		return nil
+		return nil, nil
 	}
 	o := rows.Options{Level: rows.LevelInsn}
 	f.Rows(&o)
@@ -23,7 +24,12 @@ func (f *Filter) Ran(ctx context.Context, q decoder.Query, streams []rows.Stream
 		}
 		return nil
 	})
-	q.Progress, q.Merged = nil, true
-	_ = f.s.Flow(ctx, q, m) // what fails here failed before, and no hint follows
-	return hint
+	q.Merged = true
+	if err = f.s.Flow(ctx, q, m); err == nil {
+		err = m.Close()
+	}
+	if err == rows.ErrEnough {
+		err = nil
+	}
+	return hint, err
 }
