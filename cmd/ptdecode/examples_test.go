@@ -33,7 +33,7 @@ func exampleCalls(c *cobra.Command) (list []string) {
 var exampleElsewhere = regexp.MustCompile(`ptdecode (record|view|profile|step) |go tool pprof|fpath|~/`)
 
 // exampleNames is what may be said of an example: it names what another recording has.
-var exampleNames = regexp.MustCompile(`(?m)^ptdecode: .*(no such (function|thread|change|symbol|trace buffer)|no function .* is known|no function of that name|the recording has \d+ changes|no trace (from|of trace ID) )`)
+var exampleNames = regexp.MustCompile(`(?m)^ptdecode: .*(no such (function|thread|change|symbol|trace buffer)|no function .* is known|no function of that name|the recording has \d+ changes?|no trace (from|of trace ID) )`)
 
 // exampleWrong matches what is said of a call that failed or was wrong.
 var exampleWrong = regexp.MustCompile(`(?m)^\[exit code [12]\]$|^ptdecode: hint: see ptdecode \w+ --help$|^sh: `)
