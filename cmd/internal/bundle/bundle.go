@@ -68,7 +68,7 @@ ptdecode does not read are left out, as they may hold anything.`,
 			if out == "" {
 				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}
 			}
-			if f := c.Flag("vmlinux"); f != nil && f.Changed {
+			if f := c.Flag("vmlinux"); f != nil && f.Value.String() != "" {
 				return &decoder.CallError{What: "--vmlinux: a bundle does not hold that file: give it to the verb that reads the bundle"}
 			}
 			size, err := h.Size(debug)

@@ -135,3 +135,24 @@ func TestProfileWindow(t *testing.T) {
 		t.Errorf("%d stacks, want the %d of pprof:\n%v\n%v", len(got), len(want), got, want)
 	}
 }
+
+// TestAmbiguousTime would catch time of ambiguous executions that counts for certain ones of the same code, or for nothing.
+func TestAmbiguousTime(t *testing.T) {
+	x := &cell{cellKey: cellKey{block: &decoder.Block{}, insns: 2}, time: 8, unsure: 20}
+	x.N, x.Ambiguous = 1, 1
+	for _, wanted := range []bool{false, true} {
+		b := &pprofBuilder{of: &stacked{job: &job{ambiguous: wanted}}, samples: map[sampleKey]*sampleCount{}}
+		b.took(x, nil, 1)
+		got := map[string]int{}
+		for k, n := range b.samples {
+			got[k.verdict] = int(n.time)
+		}
+		want := map[string]int{"": 4}
+		if wanted {
+			want["ambiguous"] = 10
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("with ambiguous ones: %v; time by verdict %v, want %v", wanted, got, want)
+		}
+	}
+}

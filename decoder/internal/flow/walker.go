@@ -99,7 +99,8 @@ type Config struct {
 
 	// Confirmed is called with what an event has confirmed that was not settled before:
 	// ranges in a row, and the stamps that they have. Both are lent. Without ranges it says that
-	// a gap lies before what is confirmed next. An error ends the walk, and Run returns it. nil: nobody asks.
+	// a gap that puts in doubt what ran before it lies before what is confirmed next. It says nothing
+	// of other gaps, such as overflows. An error ends the walk, and Run returns it. nil: nobody asks.
 	Confirmed func([]Range, []Stamp) error
 }
 
