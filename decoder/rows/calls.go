@@ -90,7 +90,7 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
 	thunk := !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn)
-	quiet := thunk && !n.inKernel(&r, k.Target, leadsTo) || !thunk && !l.m.enters(&r)
+	quiet := thunk && !n.inKernel(&r, k.Target, callThunk) || !thunk && !l.m.enters(&r)
 	if n.Lasting(&r, k.Target) {
 		*q = quietJump{k, !quiet, thunk && n.inKernel(&r, k.Addr, leadsOn)}
 		return l.quietly(q)

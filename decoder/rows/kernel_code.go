@@ -8,10 +8,14 @@ import (
 // What the names of the kernel's code say of calls (Linux v6.1; Debian's 6.1 has what was
 // added for ITS and SRSO).
 
-// thunkPrefixes begin the names of code that only leads on, for the call that it serves:
-// retpolines and return thunks (arch/x86/lib/retpoline.S), trampolines of static calls
-// (include/linux/static_call.h), veneers of Arm's linkers.
-var thunkPrefixes = []string{"__x86_indirect_", "__x86_return_thunk", "its_return_thunk", "srso_", "retbleed_", "zen_untrain_ret", "__SCT__", "__AArch64", "__ThumbV"}
+// Thunks are code that only leads on, for the call that it serves. callThunks begin the names of those that lead to a
+// function: retpolines (arch/x86/lib/retpoline.S), trampolines of static calls (include/linux/static_call.h), veneers of
+// Arm's linkers. returnThunks begin those that a function returns through (retpoline.S). They lead to none, unless a
+// retpoline jumps to them.
+var (
+	callThunks   = []string{"__x86_indirect_", "__SCT__", "__AArch64", "__ThumbV"}
+	returnThunks = []string{"__x86_return_thunk", "its_return_thunk", "srso_", "retbleed_", "zen_untrain_ret"}
+)
 
 // switchNames are where the kernel takes another thread's stack: x86, arm64, arm
 // (__switch_to_asm jumps to __switch_to behind that; cpu_switch_to; __switch_to).
@@ -35,12 +39,15 @@ func leadsOn(sym string) bool {
 	if sym == "" || sym[0] != '_' && sym[0] != 'i' && sym[0] != 's' && sym[0] != 'r' && sym[0] != 'z' {
 		return false
 	}
-	for _, prefix := range thunkPrefixes {
-		if strings.HasPrefix(sym, prefix) {
-			return true
-		}
-	}
-	return false
+	return callThunk(sym) || begins(sym, returnThunks)
+}
+
+// callThunk reports whether a symbol is that of a thunk that leads to a function.
+func callThunk(sym string) bool { return begins(sym, callThunks) }
+
+// begins reports whether a symbol begins with one of the prefixes.
+func begins(sym string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(sym, p) })
 }
 
 // trampolines begin the names of code that a function calls as it begins, and that calls who
@@ -56,7 +63,7 @@ func callsOn(sym string) bool {
 	if sym == "" || sym[0] != 'f' && sym[0] != 'b' {
 		return false
 	}
-	return slices.ContainsFunc(trampolines, func(prefix string) bool { return strings.HasPrefix(sym, prefix) })
+	return begins(sym, trampolines)
 }
 
 // slotPages are the names of pages that hold slots of probes: copies of instructions, to be

@@ -1,30 +1,11 @@
 package rows
 
-import "strings"
-
 // A thunk that is not listed is part of the call that it serves. The branch from it to the
 // function says what the thunk is made of: a retpoline's is a return. So the row of the call
 // says how the thunk was entered: by a call, or by a jump in place of one.
 //
 // Between both branches lie only those from thunk to thunk. If anything else comes, as an
 // interrupt, the row says how the thunk was left. So it is the same in both directions.
-
-// returnThunks begin the names of thunks that a function returns through. They lead to none,
-// unless a retpoline jumps to them.
-var returnThunks = []string{"__x86_return_thunk", "its_return_thunk", "srso_", "retbleed_", "zen_untrain_ret"}
-
-// leadsTo reports whether a symbol is that of a thunk that leads to a function.
-func leadsTo(sym string) bool {
-	if !leadsOn(sym) {
-		return false
-	}
-	for _, prefix := range returnThunks {
-		if strings.HasPrefix(sym, prefix) {
-			return false
-		}
-	}
-	return true
-}
 
 // stillLed stands for how a thunk was entered where that is not known yet.
 const stillLed = numTransfers
@@ -39,7 +20,7 @@ func (m *Maker) led(r *Row, before Transfer) Transfer {
 	case !n.inKernel(r, r.Addr, leadsOn):
 	case n.inKernel(r, r.IP, leadsOn):
 		return before
-	case (r.Transfer == TransferCall || r.Transfer == TransferJump) && n.inKernel(r, r.Addr, leadsTo):
+	case (r.Transfer == TransferCall || r.Transfer == TransferJump) && n.inKernel(r, r.Addr, callThunk):
 		return r.Transfer
 	}
 	return NoTransfer
