@@ -46,7 +46,7 @@ Levels:
   block    one line per run of instructions that ends where the flow may branch
   branch   one line per taken branch, interrupt and trap, and where tracing goes
            on and off (the default)
-  call     the tree of calls
+  call     the tree of calls, as they begin; calls --each has how long each took
   element  one line per trace element, under OpenCSD's names, interleaved with
            the executed ranges
 

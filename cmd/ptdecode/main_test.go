@@ -111,14 +111,15 @@ func TestDrawsNothing(t *testing.T) {
 // nothing for long. A pager does not get it.
 func TestDrawsFor(t *testing.T) {
 	for _, c := range []struct {
-		verb           string
-		stdout, stderr bool
-		want           bool
+		verb                 string
+		each, stdout, stderr bool
+		want                 bool
 	}{
-		{"flow", false, true, true}, {"flow", true, true, false}, {"calls", true, true, true}, {"calls", false, true, true},
-		{"calls", true, false, false}, {"check", true, true, false}, {"bundle", true, true, true},
+		{"flow", false, false, true, true}, {"flow", false, true, true, false}, {"calls", false, true, true, true}, {"calls", false, false, true, true},
+		{"calls", false, true, false, false}, {"check", false, true, true, false}, {"bundle", false, true, true, true},
+		{"calls", true, true, true, false}, {"calls", true, false, true, true},
 	} {
-		if got := draws(c.verb, c.stdout, c.stderr); got != c.want {
+		if got := draws(c.verb, c.each, c.stdout, c.stderr); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

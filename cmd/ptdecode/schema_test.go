@@ -62,7 +62,7 @@ func TestSchemas(t *testing.T) {
 		{"flow", x86, "--level", "branch", "--last", "2000", "-F", fields, "--notes", "--gaps"}, {"flow", x86, "--level", "call", "--last", "1000"},
 		{"flow", x86, "--level", "branch", "--last", "2000", "--notes", "--raw-traps"}, {"flow", x86, "--level", "element", "--last", "1000"},
 		{"pokes", x86, "--traps"}, {"pokes", x86, "--poke", "359"}, {"summary", x86}, {"info", x86}, {"packets", x86, "--cpu", "1"},
-		{"calls", x86}, {"calls", x86, "--by", "caller"}, {"calls", x86, "--split-at", "359"}, {"calls", x86, "schedule", "--slowest", "3"},
+		{"calls", x86}, {"calls", x86, "--by", "caller"}, {"calls", x86, "--split-at", "359"}, {"calls", x86, "schedule", "--slowest", "3"}, {"calls", x86, "--each"},
 		{"hot", x86}, {"hot", x86, "--by", "block"}, {"hot", x86, "--by", "edge"}, {"hot", x86, "--by", "line"}, {"hot", x86, "--annotate", "schedule"},
 		{"check", x86}, {"diff", x86, x86}, {"info", arm}, {"packets", arm}, {"flow", arm, "--level", "element", "--gaps"},
 	}, 8) {

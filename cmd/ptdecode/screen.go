@@ -78,7 +78,8 @@ func printHelp(a *app, c *cobra.Command) {
 func (a *app) page(c *cobra.Command, name string) {
 	s, isTerminal := &a.screen, terminal.Is(a.out)
 	s.is = isTerminal
-	a.ui.draw = draws(name, isTerminal, terminal.Is(a.ui.tty))
+	each, _ := c.Flags().GetBool("each") // false where a verb has no such flag
+	a.ui.draw = draws(name, each, isTerminal, terminal.Is(a.ui.tty))
 	if s.width == 0 && !c.Flags().Changed("width") {
 		s.width = terminal.Width(a.out)
 	}

@@ -82,16 +82,17 @@ type ui struct {
 
 // newUI speaks on stderr.
 func newUI(stdout, stderr io.Writer) *ui {
-	return &ui{w: stderr, tty: stderr, width: terminal.Width(stderr), draw: draws("", terminal.Is(stdout), terminal.Is(stderr))}
+	return &ui{w: stderr, tty: stderr, width: terminal.Width(stderr), draw: draws("", true, terminal.Is(stdout), terminal.Is(stderr))}
 }
 
 // late are the verbs that print nothing before all is decoded, or nothing at all.
 var late = []string{"bundle", "calls", "diff", "hot", "profile", "summary"}
 
 // draws reports whether progress is drawn: stderr must be a terminal. Where stdout is one, too,
-// progress would stand between the lines of the output, but for verbs that are late.
-func draws(verb string, stdout, stderr bool) bool {
-	return stderr && (!stdout || slices.Contains(late, verb))
+// progress would stand between the lines of the output, but for verbs that are late. With --each (each) a
+// verb is not.
+func draws(verb string, each, stdout, stderr bool) bool {
+	return stderr && (!stdout || slices.Contains(late, verb) && !each)
 }
 
 // line writes one line with the prefix.

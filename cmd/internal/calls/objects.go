@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -36,21 +37,51 @@ type functionObject struct {
 	Counted uint64 `json:"counted,omitempty"` // calls that have cycles
 }
 
-// callObject is one of the slowest calls as an object.
+// callObject is one call as an object: one of the slowest, or of all.
 type callObject struct {
-	Type string  `json:"type"` // "call"
-	Sym  string  `json:"sym"`
-	Addr string  `json:"addr"`
-	Ns   uint64  `json:"total_ns"`
-	Off  *uint64 `json:"uncertainty_ns,omitempty"` // how far off that may be; absent: by any time
+	Type  string  `json:"type"` // "call"
+	Sym   string  `json:"sym"`
+	Guest int32   `json:"guest,omitempty"` // the virtual machine's process
+	Addr  string  `json:"addr"`            // 0x and hex digits
+	File  string  `json:"file,omitempty"`
+	Ns    *uint64 `json:"total_ns,omitempty"` // absent: the beginning or the end is not known
+	Self  *uint64 `json:"self_ns,omitempty"`
+	Off   *uint64 `json:"uncertainty_ns,omitempty"` // how far off total_ns may be; absent: by any time
+	Insns uint64  `json:"instructions"`             // with callees
 	jsonPace
-	Begin  jsonMoment `json:"begin"`
-	End    jsonMoment `json:"end"`
-	Stream string     `json:"stream"`
-	TID    int32      `json:"tid"`
-	Comm   string     `json:"comm"`
-	Ended  string     `json:"ended"`
-	Show   string     `json:"show"` // what to type
+	Begin   jsonMoment `json:"begin"`
+	End     jsonMoment `json:"end"`
+	Stream  string     `json:"stream"`
+	TID     int32      `json:"tid"`
+	Comm    string     `json:"comm"`
+	Depth   int        `json:"depth"`
+	Caller  string     `json:"caller,omitempty"` // the function that called it
+	Entered string     `json:"entered"`          // how
+	Verdict string     `json:"verdict"`          // the least sure of what ran in it
+	Gap     bool       `json:"gap,omitempty"`    // a gap lies in it
+	Ended   string     `json:"ended"`            // how
+	Show    string     `json:"show,omitempty"`   // what to type to see what ran in it
+}
+
+// objectOf returns a call that ended as an object.
+func objectOf(c *calls.Call) callObject {
+	x := callObject{
+		Type: "call", Sym: c.Sym, Guest: c.Guest(), Addr: fmt.Sprintf("0x%x", c.Addr), File: c.File, Insns: c.Insns,
+		Begin: momentOf(c.Begin), End: momentOf(c.End), Stream: c.Stream.Name, TID: c.TID, Comm: c.Comm, Depth: c.Depth,
+		Entered: c.How.String(), Ended: c.Ended.String(), Verdict: c.Verdict.String(), Gap: c.Gap,
+	}
+	if c.Caller != nil {
+		x.Caller = nameOf(c.Caller.Sym, c.Caller.Addr)
+	}
+	if total, self, ok := c.Took(); ok {
+		x.Ns, x.Self = &total, &self
+		if off := offBy(c, total); off < math.MaxInt64 {
+			x.Off = &off
+		}
+	}
+	p := paceOf(c)
+	x.jsonPace = p.object()
+	return x
 }
 
 // jsonPace is how many cycles the core counted in calls, and instructions a cycle; absent: not
@@ -74,8 +105,16 @@ func (p *pace) object() (x jsonPace) {
 
 // jsonMoment is the bounds of a moment, ns.
 type jsonMoment struct {
-	Lo uint64 `json:"lo"`
-	Hi uint64 `json:"hi"`
+	Lo uint64 `json:"lo"`           // 0: not known
+	Hi uint64 `json:"hi,omitempty"` // absent: not known
+}
+
+// momentOf returns the bounds of a moment as an object has them.
+func momentOf(t event.Time) jsonMoment {
+	if t.Hi == math.MaxUint64 {
+		t.Hi = 0
+	}
+	return jsonMoment{t.Lo, t.Hi}
 }
 
 // objects writes the table as JSON Lines.
@@ -103,16 +142,9 @@ func (t *table) objects(w io.Writer) error {
 		}
 	}
 	for i := range t.slow {
-		c := &t.slow[i]
-		moment := func(t event.Time) jsonMoment { return jsonMoment{t.Lo, t.Hi} }
-		var off *uint64
-		if c.off < math.MaxInt64 {
-			off = &c.off
-		}
-		err := e.Encode(&callObject{
-			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, off, c.speed.object(), moment(c.begin), moment(c.end),
-			c.stream.Name, c.tid, c.comm, c.ended.String(), t.show(c),
-		})
+		x := t.slow[i].object
+		x.Show = t.show(&t.slow[i])
+		err := e.Encode(&x)
 		if err != nil {
 			return err
 		}

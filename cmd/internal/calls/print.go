@@ -50,11 +50,14 @@ func (t *table) print(w io.Writer) {
 
 // fit names g in n columns, 0 for any. What tells it from others keeps half of them.
 func (g *group) fit(n int) string {
-	name, apart := g.name(), g.apart()
-	if apart == "" {
-		return terminal.Fit(name, n)
+	return fitted(g.name(), strings.TrimSuffix(strings.TrimPrefix(g.apart(), "  ("), ")"), n)
+}
+
+// fitted returns a name, with what tells it from others behind it, in n columns. 0: any.
+func fitted(name, apart string, n int) string {
+	if apart == "" || n == 0 {
+		return terminal.Fit(strings.TrimSuffix(name+"  ("+apart+")", "  ()"), n)
 	}
-	apart = strings.TrimSuffix(strings.TrimPrefix(apart, "  ("), ")")
 	left := max(n-len("  ()"), min(n, 2))
 	apart = terminal.Fit(apart, max(left/2, left-utf8.RuneCountInString(name)))
 	return terminal.Fit(name, max(left-utf8.RuneCountInString(apart), min(left, 1))) + "  (" + apart + ")"
@@ -76,13 +79,16 @@ func (p *pace) columns() string {
 }
 
 // name names the function, with the module in brackets or the file.
-func (g *group) name() string {
-	name := nameOf(g.sym, g.addr)
-	if g.file != "" && !strings.HasPrefix(g.file, "[kernel") {
-		if !strings.HasPrefix(g.file, "[") {
-			return name + " (" + g.file + ")"
+func (g *group) name() string { return nameIn(g.sym, g.addr, g.file) }
+
+// nameIn names a function, with the module in brackets or the file.
+func nameIn(sym string, addr uint64, file string) string {
+	name := nameOf(sym, addr)
+	if file != "" && !strings.HasPrefix(file, "[kernel") {
+		if !strings.HasPrefix(file, "[") {
+			return name + " (" + file + ")"
 		}
-		name += " " + g.file
+		name += " " + file
 	}
 	return name
 }

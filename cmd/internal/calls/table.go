@@ -20,6 +20,7 @@ type table struct {
 	s      *decoder.Session
 	tree   calls.Tree
 	gaps   uint64
+	listed int // calls that --each printed
 	groups []*group
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
@@ -94,8 +95,8 @@ type slowCall struct {
 	stream     *decoder.Stream
 	tid        int32
 	comm       string
-	ended      calls.Way
 	speed      pace
+	object     callObject
 }
 
 // newTable returns an empty table.
@@ -173,7 +174,7 @@ func (t *table) ended(c *calls.Call) {
 	}
 	if t.o.slowest > 0 && total >= t.slower {
 		t.rank(slowCall{
-			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, ended: c.Ended,
+			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, object: objectOf(c),
 			begin: c.Begin, end: c.End, off: offBy(c, total), speed: paceOf(c),
 		})
 	}

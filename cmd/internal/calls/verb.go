@@ -26,7 +26,8 @@ import (
 type options struct {
 	format  string
 	slowest int
-	first   int // functions; 0: all
+	each    bool
+	first   int // lines of the table, or calls; 0: all
 	width   int // columns; 0: any
 	by      string
 	splitAt int
@@ -82,7 +83,14 @@ says how the call began: call, jump, interrupt, user (from user space), resumed 
 unseen. A call is resumed if tracing came on at its start, and unseen if it began before
 the trace shows it, or in a gap. --split-at groups calls by whether they ran before a
 change to the code (poke), across it or after it. --slowest lists single calls, each with
-the command that shows what ran in it.`
+the command that shows what ran in it.
+
+--each prints no table, but every call as soon as it has ended. A line begins with the
+earliest time at which the call can have begun. Then come how long it took, how far off
+that may be, the time without callees, and the instructions with callees. In brackets it
+says who called it and where it ran. It also says how it ended if not by a return, the
+verdict if not certain, the cycles if counted, and gap if a gap lies in it. Callees stand
+before their caller because they end first. -o jsonl has the bounds of both ends.`
 
 // New returns the verb.
 func New(h *host.Host) *cobra.Command {
@@ -94,6 +102,7 @@ func New(h *host.Host) *cobra.Command {
 		Example: `  ptdecode calls perf.data
   ptdecode calls perf.data vfs_read                 # with a histogram
   ptdecode calls perf.data vfs_read --slowest 5
+  ptdecode calls perf.data vfs_read --each          # one line per call
   ptdecode calls perf.data --sort self --by comm
   ptdecode calls perf.data vfs_read --split-at 385  # before and after poke 385
   ptdecode calls perf.data -o jsonl | jq 'select(.count > 100) | .sym, .p99_ns'`,
@@ -102,7 +111,8 @@ func New(h *host.Host) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
-	f.IntVar(&o.first, "first", 0, "only the first `N` lines of the table; it does not limit --slowest")
+	f.BoolVar(&o.each, "each", false, "print every call, as it ends, in place of the table")
+	f.IntVar(&o.first, "first", 0, "only the first `N` lines of the table, or of --each; it does not limit --slowest")
 	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
@@ -162,6 +172,8 @@ func (o *options) check(c *cobra.Command) error {
 		return wrong("--first %d: need 1 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
+	case o.each && (o.slowest > 0 || o.splits || o.by != "" || c.Flags().Changed("sort")):
+		return wrong("--each prints calls as they end: it goes with none of --slowest, --split-at, --by and --sort")
 	case o.splits && o.splitAt < 0:
 		return wrong("--split-at %d: changes count from 0", o.splitAt)
 	}
@@ -197,18 +209,27 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 	}
 	q := o.filter.Query
 	q.Merged = true
-	o.bounds = o.slowest > 0 || o.split != 0 || o.only != ""
+	o.bounds = o.slowest > 0 || o.split != 0 || o.only != "" || o.each
 	q.Bounds = q.Bounds || o.bounds
 	if done, err := o.share(s, q, all); done || err != nil {
 		return err
 	}
 	o.width = h.Columns()
 	t := newTable(s, o)
-	if err := h.Deliver(c.Context(), s, q, t); err != nil {
+	var sink host.Sink = t
+	if o.each {
+		sink = newList(t, h.Out)
+	}
+	if err := h.Deliver(c.Context(), s, q, sink); err != nil {
 		return err
 	}
+	return o.end(h, s, t)
+}
+
+// end prints what is left behind all of the flow.
+func (o *options) end(h *host.Host, s *decoder.Session, t *table) error {
 	switch {
-	case len(t.groups) > 0:
+	case len(t.groups) > 0 || t.listed > 0:
 	case o.only != "" && !t.known():
 		return o.unknown(s)
 	case o.only != "":
@@ -216,8 +237,10 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 	default:
 		h.Nothing(s, o.filter, "no call")
 	}
-	if err := t.write(h.Out, o.format); err != nil {
-		return err
+	if !o.each {
+		if err := t.write(h.Out, o.format); err != nil {
+			return err
+		}
 	}
 	if n := t.tree.Unmatched; n > 0 {
 		h.Say("%d return%s fitted no call in progress", n, plural(n))
