@@ -219,7 +219,7 @@ func (c *cpu) starts(addr uint64, p *place, kernel bool) {
 	}
 	c.turns(kernel)
 	const lowerEL = 0x400 // bytes: rows.Names.fromUser has the source
-	if kernel && (p.first && !p.unnamed && !p.leadsOn || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
+	if kernel && (p.first && !p.unnamed && !p.leadsOn && !p.callsOn || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
 		c.clear()
 		call := c.enter(p.function, FromUser, 0)
 		call.root, call.maybe = true, true

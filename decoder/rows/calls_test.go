@@ -1,6 +1,10 @@
 package rows
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
 
 // TestCallStack would catch a tree that drifts: returns that leave several
 // calls, returns that no call awaits, and more calls than are remembered.
@@ -60,5 +64,21 @@ func TestTrampoline(t *testing.T) {
 	}
 	if s.clear(); s.depth() != 0 {
 		t.Errorf("%d calls in an empty stack", s.depth())
+	}
+}
+
+// TestFromUser would catch code that no thread enters the kernel by, as thunks and trampolines, and that begins its calls anew where
+// tracing comes on there. It would also catch an entry that does not.
+func TestFromUser(t *testing.T) {
+	k, err := symbols.ParseKallsyms("ffffffff81000000 T entry_SYSCALL_64\nffffffff81000040 T ftrace_caller\nffffffff81000080 T __x86_indirect_thunk_rax\nffffffff810000c0 t kprobe_insn_page\nffffffff81001000 T vectors\nffffffff81002000 T last\n", "kallsyms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := NewNames(namesOnly{of: symbols.New(k, nil, nil)}, 1)
+	for off, want := range map[uint64]bool{0: true, 8: false, 0x40: false, 0x80: false, 0xc0: false, 0x1000: true, 0x1200: false, 0x1400: true} {
+		r := &Row{Stream: &Stream{}, HasAddr: true, Addr: 0xffffffff81000000 + off}
+		if got := n.fromUser(r); got != want {
+			t.Errorf("0x%x: %v, want %v", r.Addr, got, want)
+		}
 	}
 }

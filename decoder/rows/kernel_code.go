@@ -104,9 +104,10 @@ func (n *Names) takesStack(r *Row) bool {
 
 // fromUser reports whether tracing that comes on at r, in the kernel, does so as a thread
 // enters the kernel. It does at the first instruction of a function, and in Arm's vectors
-// for exceptions from EL0 (arch/arm64/kernel/entry.S, vectors, v6.1).
+// for exceptions from EL0 (arch/arm64/kernel/entry.S, vectors, v6.1). No thread enters the kernel
+// in a thunk, a trampoline or a slot: there, what is traced may begin.
 func (n *Names) fromUser(r *Row) bool {
 	const lowerEL = 0x400 // bytes
 	p := n.At(r, r.Addr)
-	return p.Sym != "" && p.Off == 0 && !p.InSlot() || p.Sym == "vectors" && p.Off >= lowerEL
+	return p.Sym != "" && p.Off == 0 && !p.InSlot() && !p.LeadsOn() && !p.CallsOn() || p.Sym == "vectors" && p.Off >= lowerEL
 }
