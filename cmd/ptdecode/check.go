@@ -96,16 +96,11 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.config(args)
-	if err != nil {
-		return err
-	}
-	s, err := decoder.Open(cfg)
+	s, _, err := named(a, args)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	a.vmlinux.Names(s, a.ui.say)
 	only, err := o.where.Resolve(s)
 	if err != nil {
 		return err

@@ -257,18 +257,28 @@ func everyWarning(*decoder.Warning) bool { return true }
 // sessionFor is session for a verb to which only some warnings matter: those for
 // which concerns returns true.
 func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
-	c, err := a.config(args)
+	s, memory, err := named(a, args)
 	if err != nil {
 		return nil, err
 	}
-	s, err := decoder.Open(c)
-	if err != nil {
-		return nil, err
-	}
-	a.vmlinux.Names(s, a.ui.say)
-	heap.Limit(c.Memory)
+	heap.Limit(memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
+}
+
+// named opens what the flags and args name, and has it named by --vmlinux. memory is that of the flags, bytes.
+func named(a *app, args []string) (s *decoder.Session, memory int64, err error) {
+	c, err := a.config(args)
+	if err != nil {
+		return nil, 0, err
+	}
+	if s, err = decoder.Open(c); err != nil {
+		return nil, 0, err
+	}
+	if err = a.vmlinux.Names(s, a.ui.say); err != nil {
+		s.Close()
+	}
+	return s, c.Memory, err
 }
 
 // tracedSession is sessionFor for a verb that needs trace. It fails where there is none.
