@@ -117,7 +117,11 @@ func (l *list) about(c *calls.Call) string {
 	if c.TID >= 0 {
 		words = append(words, strings.TrimSpace(fmt.Sprintf("tid %d %s", c.TID, c.Comm)))
 	}
-	if c.Ended != calls.Returned {
+	switch c.Ended {
+	case calls.Returned:
+	case calls.InGap:
+		words = append(words, "ended in a gap")
+	default:
 		words = append(words, c.Ended.String())
 	}
 	if c.Verdict != decoder.Certain {
@@ -126,8 +130,8 @@ func (l *list) about(c *calls.Call) string {
 	if p := paceOf(c); p.counted > 0 {
 		words = append(words, fmt.Sprintf("%d cycle%s", p.cycles, plural(p.cycles)))
 	}
-	if c.Gap {
-		words = append(words, "gap")
+	if c.Gap && c.Ended != calls.InGap {
+		words = append(words, "gap in it")
 	}
 	return strings.Join(words, ", ")
 }

@@ -89,7 +89,7 @@ the command that shows what ran in it.
 earliest time at which the call can have begun. Then come how long it took, how far off
 that may be, the time without callees, and the instructions with callees. In brackets it
 says who called it and where it ran. It also says how it ended if not by a return, the
-verdict if not certain, the cycles if counted, and gap if a gap lies in it. Callees stand
+verdict if not certain, the cycles if counted, and whether a gap lies in it. Callees stand
 before their caller because they end first. -o jsonl has the bounds of both ends.`
 
 // New returns the verb.
