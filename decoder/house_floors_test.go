@@ -66,6 +66,8 @@ var rooms = map[string]room{
 	"decoder/internal/repair": {floor: 2, beside: []string{"decoder/internal/flow"}},
 	// What is taken out of flow before it is merged.
 	"decoder/internal/condense": {floor: 2, only: []string{"decoder/internal/flow", "decoder/event"}, beside: []string{"decoder/internal/flow"}},
+	// Which packets count cycles.
+	"decoder/internal/cyclecount": {floor: 2, only: []string{"pt", "coresight/etmv3", "coresight/ptm"}},
 	// When flow lies that is merged.
 	"decoder/internal/pieces": {floor: 3, only: []string{"decoder/internal/flow", "decoder/event"}},
 	// What boot makes of a vmlinux.

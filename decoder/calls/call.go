@@ -154,7 +154,7 @@ const (
 
 	Returned // out: to where it was entered from
 	Replaced // out: by the function that it jumped to
-	Unwound  // out: by a return to a call outside of it, or as its thread left the kernel
+	Unwound  // out: by a return to a call outside of it, or as its thread left the kernel or became another program
 	InGap    // out: in a gap, as far as anybody knows
 	AtEnd    // out: with the recording; or nobody remembers so many calls
 	numWays

@@ -3,6 +3,7 @@ package calls
 import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/cyclecount"
 )
 
 // cycles counts the cycles of a core, as far as the trace told of them up to a place in its
@@ -13,14 +14,14 @@ type cycles struct {
 	now, last uint64 // as of the event that led to the range that comes, and to the one before it
 
 	st      *decoder.Stream
-	packets counter // nil: the flow has the counts
-	skip    bool    // it does: the next one is in part of what was not traced
+	packets cyclecount.Counter // nil: the flow has the counts
+	skip    bool               // it does: the next one is in part of what was not traced
 
 	with   int64 // 1: a packet at a place tells of cycles that passed up to there, 0: of later ones
 	begun  bool  // the bytes are read from next on
 	from   int64 // place in the stream of what was lent, bytes
 	next   int64 // place behind that
-	packet counted
+	packet cyclecount.Counted
 	has    bool // packet is the next one
 }
 
@@ -38,22 +39,22 @@ func (y *cycles) reach(off int64) {
 	}
 	if off += y.with; !y.begun {
 		y.begun, y.has, y.next = true, false, off-y.with
-		y.packets.lend(nil, y.next)
+		y.packets.Lend(nil, y.next)
 	}
 	for {
-		if !y.has && !y.packets.next(&y.packet) {
+		if !y.has && !y.packets.Next(&y.packet) {
 			if y.next >= off || !y.reads(y.next) {
 				return
 			}
 			continue
 		}
 		p := &y.packet
-		if y.has = p.off >= off; y.has {
+		if y.has = p.Off >= off; y.has {
 			return
 		}
-		y.now += p.cycles
-		if p.bad && p.off > y.from && p.end >= y.next {
-			y.reads(p.off) // it may go on behind what was read
+		y.now += p.Cycles
+		if p.Bad && p.Off > y.from && p.End >= y.next {
+			y.reads(p.Off) // it may go on behind what was read
 		}
 	}
 }
@@ -61,7 +62,7 @@ func (y *cycles) reach(off int64) {
 // reads lends what follows in the stream from a place on, and reports whether something does.
 func (y *cycles) reads(from int64) bool {
 	b := y.st.Data.Bytes(from, maxAtOnce)
-	y.packets.lend(b, from)
+	y.packets.Lend(b, from)
 	y.from, y.next = from, from+int64(len(b))
 	return len(b) > 0
 }

@@ -235,6 +235,7 @@ const maxUnwind = 64
 
 // lands takes the flow to a place without a call, jump or return that would lead there.
 func (c *cpu) lands(addr uint64, p *place, how Way) {
+	becomes(c, p)
 	calls := c.part.calls
 	if p.first && !p.unnamed {
 		if how == Unseen {
@@ -248,12 +249,43 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 		return
 	}
 	for i := len(calls) - 1; i >= 0 && i >= len(calls)-maxUnwind; i-- {
-		if calls[i].function == p.function {
+		if f := calls[i].function; f == p.function || f.isStill(p.function) {
 			c.endAbove(i)
 			return
 		}
 	}
 	found(c, p.function, Unseen)
+}
+
+// isStill reports whether g is f, which a program still has where it had f. Other code was mapped meanwhile, so its address space
+// has another number.
+func (f *function) isStill(g *function) bool {
+	return f.at.addr == g.at.addr && f.Sym == g.Sym && f.File == g.File && f.at.guest == g.at.guest && f.at.space != 0 && g.at.space != 0 && !f.unnamed
+}
+
+// becomes ends the program's calls of c's thread if it has become another program, in which p lies: what it was in is no longer
+// mapped there.
+func becomes(c *cpu, p *place) {
+	if c.part != &c.thread.user {
+		return
+	}
+	for _, x := range c.part.calls {
+		if x.unnamed {
+			continue
+		}
+		if x.at.space == p.at.space || x.at.space == 0 || p.at.space == 0 {
+			return
+		}
+		sym, off, file, ok := c.machine.Symbol(p.at.space, x.Addr, c.stated)
+		if ok && off == 0 && sym == x.Sym && file == x.File {
+			return
+		}
+		for len(c.part.calls) > 0 {
+			c.end(Unwound)
+		}
+		c.part.before = 0
+		return
+	}
 }
 
 // found begins a call of f of which it is not known what led there. A thunk is told of as other functions are

@@ -31,7 +31,10 @@ type taskKey struct {
 
 // taskCalls is the calls of a thread: those of its program, and those of the kernel on its
 // behalf. An entry from user space begins the kernel's anew.
-type taskCalls struct{ user, kernel callStack }
+type taskCalls struct {
+	user, kernel callStack
+	space        uint32 // the program's address space, when it went on last; 0: not known
+}
 
 // cpuCalls is whose calls run on a stream's CPU. Records tell when another thread runs, but
 // the trace may not say where that is. The kernel's code does, where it takes another stack.
@@ -352,6 +355,7 @@ func (s *callStack) goesTo(enters bool) (depth int) {
 
 // ended takes the return from an exception or a system call.
 func (t *taskCalls) ended(m *Maker, r *Row) {
+	t.resumes(m, r)
 	s := t.part(m, r, r.IP)
 	switch {
 	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)):
@@ -363,11 +367,33 @@ func (t *taskCalls) ended(m *Maker, r *Row) {
 
 // started takes the beginning of tracing, and returns the depth there.
 func (t *taskCalls) started(m *Maker, r *Row) int {
+	t.resumes(m, r)
 	s := t.part(m, r, r.Addr)
 	if s == &t.kernel && m.names.fromUser(r) {
 		s.clear()
 	}
 	return s.depth()
+}
+
+// resumes takes the way to where r leads. If that is a program, and another one than the thread ran before, its calls begin anew:
+// what awaits a return is no longer mapped.
+func (t *taskCalls) resumes(m *Maker, r *Row) {
+	if !r.HasAddr || m.names.machine(r).Kernel(r.Addr) {
+		return
+	}
+	was := *r
+	was.Space, t.space = t.space, r.Space
+	if was.Space == 0 || was.Space == r.Space {
+		return
+	}
+	for _, f := range t.user.frames {
+		if f.ret != 0 {
+			if p := m.names.At(&was, f.ret); p.Known && p != m.names.At(r, f.ret) {
+				t.user.clear()
+			}
+			return
+		}
+	}
 }
 
 // enters reports whether the jump r enters a function. With thunks, slots of probes count.
