@@ -56,15 +56,8 @@ func (c *cursor) previous() (bool, error) {
 		c.k--
 		return true, nil
 	}
-	for c.i <= 1 && !c.first { // 1: what called asks for lies before where this leads
-		n, err := c.before(c.ctx)
-		if err != nil {
-			return false, err
-		}
-		c.i += n
-	}
-	if c.i == 0 {
-		return false, nil
+	if err := c.lookBack(); err != nil || c.i == 0 {
+		return false, err
 	}
 	c.i--
 	c.k = c.items[c.i].n - 1
@@ -99,18 +92,6 @@ func (c *cursor) class() isa.Class {
 		return isa.Other
 	}
 	return x.block.Class
-}
-
-// called reports whether a call led to the cursor.
-func (c *cursor) called() bool {
-	if c.k > 0 || c.i == 0 || c.i >= len(c.items) {
-		return false
-	}
-	x, p := &c.items[c.i], &c.items[c.i-1]
-	if p.n != int(p.block.N) || x.block.Addr == p.block.End {
-		return false
-	}
-	return p.block.Class == isa.Call || p.block.Class == isa.CallInd
 }
 
 // atPoke reports whether a change touches the instruction at the cursor, or took effect

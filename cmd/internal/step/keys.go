@@ -119,7 +119,7 @@ func (w *stepper) move(key string) (bool, error) {
 	case "o":
 		return c.over()
 	case "c", "C":
-		return c.toward(key == "C", c.called)
+		return c.toCall(key == "C")
 	}
 	return c.toward(key == "K", c.atPoke)
 }

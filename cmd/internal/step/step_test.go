@@ -103,7 +103,7 @@ func TestCalledAtSeam(t *testing.T) {
 	if ok, err := c.previous(); err != nil || !ok {
 		t.Fatal("nothing ran", err)
 	}
-	found, err := c.toward(true, c.called)
+	found, err := c.toCall(true)
 	x, ok := c.here()
 	if err != nil || !found || !ok || x.addr(c.k) != 0x1010 {
 		t.Errorf("C found %v, %v, of %d items", found, err, len(c.items))
