@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/held"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -220,7 +221,7 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	ls := t.Losses()
 	for i, l := range ls {
 		if i == told {
-			s.rec.Warnf("", "%s: LOST: %d more such intervals", s.rec.LostAt, len(ls)-told)
+			s.rec.Warnf("", "%s: LOST: %s", s.rec.LostAt, plural.Count(len(ls)-told, "more such interval"))
 			return
 		}
 		until := "the end"
@@ -296,7 +297,7 @@ func (s *Session) loadText() error {
 	s.code.Store(&code{journal: s.from.journal, text: s.from.view(s.rec.Processes.Spaces, kcore.NewText(s.from.journal, img, opt))})
 	s.Text().FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
-		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", late, bytes, n, from.Kcore), Image: true})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %s in %s that no record names %s other than in %s: unknown throughout", late, plural.Count(bytes, "byte"), plural.Count(n, "place"), plural.Word(bytes, "is", "are"), from.Kcore), Image: true})
 	}
 	why := s.Foreign()
 	if why == "" && from.Kcore != "" {

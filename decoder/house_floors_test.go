@@ -176,7 +176,10 @@ var rooms = map[string]room{
 	"decoder/internal/held":       {floor: 0},
 
 	"decoder/event": {floor: 0},
-	"decoder/isa":   {floor: 0},
+	// What people read of numbers.
+	"cmd/internal/plural":     {floor: 0},
+	"decoder/internal/plural": {floor: 0},
+	"decoder/isa":             {floor: 0},
 	// How protocols write packets as text.
 	"decoder/packettext": {floor: 0},
 	// Files of the system or of an fs.FS, packed or not.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/findings"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -160,7 +161,7 @@ func (u *ui) doubtless(s *decoder.Session) {
 func (a *app) found(o *checkFlags, n uint64, d *report.Doubt, most float64) error {
 	if gaps := d.GapCount(); o.limited && gaps > uint64(o.gaps) {
 		n++
-		a.ui.say("%d gap%s: --max-gaps allows %d", gaps, pick(gaps, "", "s"), o.gaps)
+		a.ui.say("%s: --max-gaps allows %d", plural.Count(gaps, "gap"), o.gaps)
 	}
 	if most >= 0 && d.Share() > most {
 		n++
@@ -169,6 +170,6 @@ func (a *app) found(o *checkFlags, n uint64, d *report.Doubt, most float64) erro
 	if n == 0 {
 		return nil
 	}
-	a.ui.say("%d finding%s", n, pick(n, "", "s"))
+	a.ui.say("%s", plural.Count(n, "finding"))
 	return a.gapCode()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/gist"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -222,10 +223,10 @@ func (o *flowFlags) watch(a *app, s *decoder.Session, q *decoder.Query) (tell fu
 // doubts says how much of what ran is not certain.
 func (o *flowFlags) doubts(a *app, n *output.Counter, p *output.Options) {
 	if n.Unconfirmed > 0 {
-		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
+		a.ui.say("%d of %s %s unconfirmed: the trace stated no address for long", n.Unconfirmed, plural.Count(n.Insns, "instruction"), plural.Word(n.Unconfirmed, "is", "are"))
 	}
 	if n.Ambiguous > 0 {
-		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
+		a.ui.say("%d of %s %s ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, plural.Count(n.Insns, "instruction"), plural.Word(n.Ambiguous, "is", "are"))
 		a.ui.hint("%s", o.which(p))
 	}
 }

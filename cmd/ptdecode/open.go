@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
@@ -315,7 +316,7 @@ func (a *app) traced(args []string, concerns func(*decoder.Warning) bool, where 
 func (a *app) whole(s *decoder.Session, n uint64) error {
 	for _, st := range s.Streams() {
 		if st.Missing > 0 {
-			a.ui.say("%s: its trace is cut short: the last %d bytes are missing", st.Name, st.Missing)
+			a.ui.say("%s: its trace is cut short: the last %s %s missing", st.Name, plural.Count(st.Missing, "byte"), plural.Word(st.Missing, "is", "are"))
 		}
 	}
 	if n == 0 {
@@ -338,7 +339,7 @@ func (a *app) gaps(n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	a.ui.say("%d gap%s", n, pick(n, "", "s"))
+	a.ui.say("%s", plural.Count(n, "gap"))
 	return a.gapCode()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -69,14 +70,6 @@ func (a *app) packetsOf(ctx context.Context, s *decoder.Session, streams []int, 
 	if p.Bad == 0 {
 		return a.whole(s, 0)
 	}
-	a.ui.say("%d range%s of trace without packets", p.Bad, pick(p.Bad, "", "s"))
+	a.ui.say("%s of trace without packets", plural.Count(p.Bad, "range"))
 	return a.gapCode()
-}
-
-// pick returns one if n is 1, else many.
-func pick(n uint64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

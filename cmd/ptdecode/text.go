@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -212,7 +213,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags, width int) error {
 	}
 	for _, r := range list {
 		if r.name != "" {
-			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.n, e, s.Text().Len())
+			fmt.Fprintf(w, "%s: %s at epoch %d of %d\n", r.name, plural.Count(r.n, "byte"), e, s.Text().Len())
 		}
 		symbol := r.name
 		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
@@ -264,7 +265,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 func diffSide(s *decoder.Session, text []byte, c *report.Change, time uint64) string {
 	switch {
 	case text == nil:
-		return fmt.Sprintf("%d bytes unknown", c.Len)
+		return plural.Count(c.Len, "byte") + " unknown"
 	case len(text) > 2*output.SideBytes:
 		return fmt.Sprintf("%d bytes (%s ...)", len(text), story.Disasm(s, text, c.Addr, time, 1))
 	}

@@ -19,7 +19,7 @@ func TestUntimed(t *testing.T) {
 		{timed, "pokes", "# id10: 2 old until 0.0", "!timestamps"},
 		{timed, "pokes -o jsonl", `{"id":"10","old":2`, "!tid"},
 		{timed, "flow --time 1,2", "", "!timestamps"},
-		{untimed, "flow --level insn", "10 - 0000000000400004", "trace.bin+0x0: trace ID 10: it has no timestamps: which of 1 changes"},
+		{untimed, "flow --level insn", "10 - 0000000000400004", "trace.bin+0x0: trace ID 10: it has no timestamps: whether the change to text"},
 		{untimed, "pokes", "# id10: 3 old; 1 new; ambiguous", "hint: have the trace unit trace timestamps"},
 		{untimed, "flow --time 1,2 --level insn", "10 - 0000000000400004", "--time: the trace of id10 has no timestamps: all of it passes"},
 		{untimed, "flow --cpu 0 --level insn", "10 - 0000000000400004", "!no trace"},

@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 )
 
@@ -132,7 +133,7 @@ func (a *anonymiser) recording(instead map[string][]byte) error {
 	}
 	defer r.Close()
 	if n := r.Hints().Mended; n > 0 {
-		return &badfile.Error{File: path, What: fmt.Sprintf("%d records are damaged, and names may stand in them: it cannot be anonymised", n)}
+		return &badfile.Error{File: path, What: fmt.Sprintf("%s damaged, and names may stand in %s: it cannot be anonymised", plural.Count(n, "record")+plural.Word(n, " is", " are"), plural.Word(n, "it", "them"))}
 	}
 	for name, data := range r.Rewrite(&perfdata.Edit{Path: a.path, Name: a.name}) {
 		instead[filepath.Clean(name)] = data

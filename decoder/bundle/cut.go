@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 )
 
@@ -93,7 +94,7 @@ func (b *Bundle) keepOnly(c recording.Config, parts map[*decoder.Stream]event.Se
 	}
 	defer r.Close()
 	if n := r.Hints().Mended; n > 0 {
-		b.Kept = append(b.Kept, fmt.Sprintf("--time: all trace of %s is kept: %d records are damaged", c.Recording, n))
+		b.Kept = append(b.Kept, fmt.Sprintf("--time: all trace of %s is kept: %s damaged", c.Recording, plural.Count(n, "record")+plural.Word(n, " is", " are")))
 		return nil
 	}
 	cut := map[int]perfdata.AuxRange{}

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 )
 
 // Source lines come from the debug information of files in which something ran. Of such
@@ -128,7 +129,7 @@ func (b *Bundle) boundLines(nodes []*bundle.Node, o *Options) {
 	default:
 		what := "source lines of " + out[0].node.Path
 		if len(out) > 1 {
-			what += fmt.Sprintf(" and %d other files", len(out)-1)
+			what += " and " + plural.Count(len(out)-1, "other file")
 		}
 		b.Lacks = append(b.Lacks, what+fmt.Sprintf(", with %d bytes of debug information, over the %d of --debug-info", gone, most))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -108,7 +109,7 @@ func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, d *D
 			if more <= 0 {
 				continue
 			}
-			w := &Finding{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
+			w := &Finding{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %s of %s", st.Name, plural.Count(more, "more gap"), reason)}
 			if err := found(w); err != nil {
 				return err
 			}

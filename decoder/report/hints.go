@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -73,7 +74,7 @@ func missingAt(st *decoder.Stream, off int64) string {
 	if st.Missing == 0 || off < st.Size {
 		return ""
 	}
-	return fmt.Sprintf(", %d bytes are missing", st.Missing)
+	return ", " + plural.Count(st.Missing, "byte") + plural.Word(st.Missing, " is", " are") + " missing"
 }
 
 // codeHint is GapHint where code is missing.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -146,7 +147,7 @@ func (g *group) histogram(w io.Writer) {
 	if k.N == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s%s: %d call%s", g.name(), g.apart(), g.count, plural(g.count))
+	fmt.Fprintf(w, "\n%s%s: %s", g.name(), g.apart(), plural.Count(g.count, "call"))
 	if g.open > g.unseen {
 		fmt.Fprintf(w, ", %d of which the trace does not show the end", g.open-g.unseen)
 	}
@@ -202,7 +203,7 @@ func (t *table) printSlow(w io.Writer) {
 		}
 		speed := ""
 		if c.speed.counted > 0 {
-			speed = fmt.Sprintf(", %d cycle%s", c.speed.cycles, plural(c.speed.cycles))
+			speed = ", " + plural.Count(c.speed.cycles, "cycle")
 		}
 		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), strings.TrimSpace(who), t.show(c))
 	}

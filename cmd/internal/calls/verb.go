@@ -19,6 +19,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -203,7 +204,7 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
-			return wrong("--split-at %d: the recording has %d change%s, counted from 0", o.splitAt, n, plural(uint64(n)))
+			return wrong("--split-at %d: the recording has %s, counted from 0", o.splitAt, plural.Count(n, "change"))
 		}
 		o.split = s.Text().Poke(o.splitAt).Time
 	}
@@ -243,7 +244,7 @@ func (o *options) end(h *host.Host, s *decoder.Session, t *table) error {
 		}
 	}
 	if n := t.tree.Unmatched; n > 0 {
-		h.Say("%d return%s fitted no call in progress", n, plural(n))
+		h.Say("%s fitted no call in progress", plural.Count(n, "return"))
 	}
 	if o.splitAt >= 0 {
 		if n := filter.NextChange(s, o.splitAt, o.filter.Options.Until); n >= 0 {
@@ -265,14 +266,6 @@ func (t *table) write(to io.Writer, format string) (err error) {
 		err = e
 	}
 	return err
-}
-
-// plural ends the name of n things.
-func plural(n uint64) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // named takes what the arguments name, and returns those that are the recording's.

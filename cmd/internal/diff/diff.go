@@ -17,6 +17,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -177,12 +178,12 @@ func (v *verb) choose(name string, s *decoder.Session) error {
 // lacks says what of the recording called name is not known, and fails where nothing has a name.
 func (v *verb) lacks(name string, gaps uint64, x *side) error {
 	if gaps > 0 {
-		v.host.Say("%s: %d gap%s: what ran there is not known", name, gaps, plural(int(gaps)))
+		v.host.Say("%s: %s: what ran there is not known", name, plural.Count(gaps, "gap"))
 	}
 	if x.unnamed == 0 {
 		return nil
 	}
-	v.host.Say("%s: %d instructions that ran have no symbols: they are left out", name, x.unnamed)
+	v.host.Say("%s: %s", name, plural.Word(x.unnamed, "1 instruction that ran has no symbol: it is left out", fmt.Sprint(x.unnamed, " instructions that ran have no symbols: they are left out")))
 	if len(x.functions) == 0 {
 		return fmt.Errorf("%s: no code that ran has a name, so there is nothing to compare: put its symbols into a bundle, as by bundle --kallsyms FILE", name)
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 )
 
 // Head renders which difference it is, without counts: the part of its line that a file
@@ -34,9 +36,9 @@ func (d *Difference) Line() string {
 	case d.Change == "changed":
 		return fmt.Sprintf("%s: %d -> %d (%s)", d.Head(), d.A, d.B, percent(d.A, d.B))
 	case d.Kind == "function":
-		return fmt.Sprintf("%s: called %s, %d instruction%s of it", d.Head(), times(n), d.Insns, plural(d.Insns))
+		return fmt.Sprintf("%s: called %s, %s of it", d.Head(), times(n), plural.Count(d.Insns, "instruction"))
 	case d.Kind == "code":
-		return fmt.Sprintf("%s: %d instruction%s, %s", d.Head(), d.Insns, plural(d.Insns), times(n))
+		return fmt.Sprintf("%s: %s, %s", d.Head(), plural.Count(d.Insns, "instruction"), times(n))
 	}
 	return fmt.Sprintf("%s: %s", d.Head(), times(n))
 }
@@ -47,13 +49,6 @@ func times(n uint64) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // percent renders how much b is more than a.

@@ -17,6 +17,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -253,9 +254,9 @@ func (j *job) lacking() error {
 	case n.N+n.Ambiguous == 0:
 		j.host.Nothing(j.session, j.filter, "nothing of the flow")
 	case n.Ambiguous > 0 && j.ambiguous:
-		j.host.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
+		j.host.Say("%d of %s %s ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(n.Ambiguous, "is", "are"))
 	case n.Ambiguous > 0:
-		j.host.Say("%d of %d instructions are ambiguous, and left out of profiles and coverage", n.Ambiguous, n.N+n.Ambiguous)
+		j.host.Say("%d of %s %s ambiguous, and left out of profiles and coverage", n.Ambiguous, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(n.Ambiguous, "is", "are"))
 		j.host.Hint("--with-ambiguous takes them in")
 	}
 	return j.host.Whole(j.session, j.counter.Gaps)
@@ -274,7 +275,7 @@ func (j *job) write(t *target, o *output) (err error) {
 			j.host.Say("%s: nothing is written: %s", t.format.name, j.empty)
 		}
 		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
-			j.host.Say("%s: %d instructions are left out: %s", t.format.name, j.leftOut[why], why)
+			j.host.Say("%s: %s left out: %s", t.format.name, plural.Word(j.leftOut[why], "1 instruction is", fmt.Sprint(j.leftOut[why], " instructions are")), why)
 		}
 		if j.hint != "" {
 			j.host.Hint("%s", j.hint)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -100,5 +101,5 @@ func Line(d *report.Doubt) string {
 	for i, k := range why {
 		why[i] = fmt.Sprintf("%d %s", d.Why[k], k)
 	}
-	return fmt.Sprintf("ambiguous: %d of %d instructions (%s %%): %s\n", n, d.Instructions, Percent(d.Share()), strings.Join(why, ", "))
+	return fmt.Sprintf("ambiguous: %d of %s (%s %%): %s\n", n, plural.Count(d.Instructions, "instruction"), Percent(d.Share()), strings.Join(why, ", "))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -152,8 +153,8 @@ func (j *Object) Begin(w io.Writer) {
 	} else {
 		line("time", "the trace has none")
 	}
-	trace := fmt.Sprintf("%d bytes in %d stream%s", j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"))
-	threads := fmt.Sprintf("%d thread%s", j.Threads, ending(uint64(j.Threads), "", "s"))
+	trace := plural.Count(j.TraceBytes, "byte") + " in " + plural.Count(j.Streams, "stream")
+	threads := plural.Count(j.Threads, "thread")
 	switch {
 	case j.part && j.Threads > 0:
 		trace += ", also from before and after; " + threads + " ran"
@@ -184,7 +185,7 @@ func (j *Object) Print(w io.Writer) {
 		if j.Until > 0 || j.part { // else the trace has no times
 			took = ", " + event.Seconds(g.Time)
 		}
-		line("", "%-12s %12d  %d bytes of trace%s", g.Reason, g.N, g.Bytes, took)
+		line("", "%-12s %12d  %s of trace%s", g.Reason, g.N, plural.Count(g.Bytes, "byte"), took)
 		if g.Hint != "" {
 			line("", "  %s", g.Hint)
 		}
@@ -237,14 +238,6 @@ func (line liner) list(name, what, sep string, names, less map[string]int) {
 		what, sep = what+sep+next, ", "
 	}
 	line(name, "%s", what)
-}
-
-// ending returns one, or more where n is not 1.
-func ending(n uint64, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
 }
 
 // base is a symbol without the offset behind it.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -94,14 +95,14 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 	case n.N+n.Ambiguous == 0:
 		h.Nothing(s, f, "nothing of the flow")
 	case l.unlined > (n.N+n.Ambiguous)/2:
-		h.Say("%d of %d instructions have no known source line: their code has no DWARF", l.unlined, n.N+n.Ambiguous)
+		h.Say("%d of %s %s no known source line: %s code has no DWARF", l.unlined, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(l.unlined, "has", "have"), plural.Word(l.unlined, "its", "their"))
 		h.Hint("%s", host.NoLines)
 	case unnamed > (n.N+n.Ambiguous)/2:
-		h.Say("%d of %d instructions belong to no known function: their code has no symbols", unnamed, n.N+n.Ambiguous)
+		h.Say("%d of %s %s to no known function: %s code has no symbols", unnamed, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(unnamed, "belongs", "belong"), plural.Word(unnamed, "its", "their"))
 		h.Hint("--by block lists code by address; symbols come from --kallsyms FILE, or from ELF files")
 	}
 	if n.Ambiguous > 0 {
-		h.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
+		h.Say("%d of %s %s ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(n.Ambiguous, "is", "are"))
 	}
 	return h.Whole(s, counter.Gaps)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -170,7 +171,7 @@ func whole(parts []*opened) error {
 		}
 	}
 	if n := len(missing); n > 0 {
-		return fmt.Errorf("%d of %d parts are missing: %s", n, first.Of, strings.Join(missing[:min(n, 20)], " "))
+		return fmt.Errorf("%d of %s missing: %s", n, plural.Count(first.Of, "part")+plural.Word(n, " is", " are"), strings.Join(missing[:min(n, 20)], " "))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestParts(t *testing.T) {
 	}
 	a := put(1, 3, "c", "a\n")
 	b := put(2, 3, "c", "")
-	want(joined(dir), "1 of 3 parts are missing: 3/3")
+	want(joined(dir), "1 of 3 parts is missing: 3/3")
 	c := put(3, 3, "c", "# c")
 	want(joined(dir), "a\n# c")
 	want(joined(c, a, b), "a\n# c")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -106,7 +107,7 @@ func (c *cursor) following(p *Stop) error {
 	}
 	for i := range notes {
 		if g := notes[i].Gap; notes[i].Kind == decoder.NoteGap {
-			p.Gaps = append(p.Gaps, fmt.Sprintf("%s, %d bytes of trace", g.Reason, g.End-g.Off))
+			p.Gaps = append(p.Gaps, fmt.Sprintf("%s, %s of trace", g.Reason, plural.Count(g.End-g.Off, "byte")))
 		}
 	}
 	return nil
@@ -156,7 +157,7 @@ func (c *cursor) notes(x *item) (out []string) {
 		n := &x.notes[i]
 		switch n.Kind {
 		case decoder.NoteGap:
-			out = append(out, fmt.Sprintf("gap: %s, %d bytes of trace", n.Gap.Reason, n.Gap.End-n.Gap.Off))
+			out = append(out, fmt.Sprintf("gap: %s, %s of trace", n.Gap.Reason, plural.Count(n.Gap.End-n.Gap.Off, "byte")))
 		case decoder.NoteTrap:
 			s := fmt.Sprintf("trap (%s) at %s", n.Trap, hex16(n.IP))
 			if n.Poke >= 0 {

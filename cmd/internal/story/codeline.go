@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
@@ -22,7 +23,7 @@ func CodeLine(l *report.Line, width int, symbol *string) string {
 		sym = "  <" + l.Symbol + ">"
 	}
 	if l.Bytes == nil {
-		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
+		return fmt.Sprintf("%c %016x  %s unknown%s\n", mark, l.Addr, plural.Count(l.Len, "byte"), sym)
 	}
 	if width == 0 || width >= codeColumns {
 		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"

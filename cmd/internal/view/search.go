@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -145,18 +146,23 @@ func (v finder) findPokes(q string) (list []found) {
 	return list
 }
 
+// all says how many changes a list has.
+func all(n int) string {
+	return plural.Word(n, "the poke", fmt.Sprintf("all %d pokes", n))
+}
+
 // findLists finds lists of changes: of a kind, of a thread, and in functions whose names have q
 // in them.
 func (v finder) findLists(q string) (list []found) {
 	kinds, makers := marks.Counts(v.pokes.list)
 	for _, k := range kinds {
 		if k.Name == q {
-			list = append(list, found{Kind: "list", Label: fmt.Sprintf("all %d pokes of the kind %s", k.N, q), Of: "kind:" + q})
+			list = append(list, found{Kind: "list", Label: all(k.N) + " of the kind " + q, Of: "kind:" + q})
 		}
 	}
 	for _, m := range makers {
 		if *m.TID != 0 && (m.Name == q || fmt.Sprintf("%s %d", m.Name, *m.TID) == q || fmt.Sprint(*m.TID) == q) {
-			list = append(list, found{Kind: "list", Label: fmt.Sprintf("all %d pokes that %s, thread %d, made", m.N, m.Name, *m.TID), Of: fmt.Sprintf("tid:%d", *m.TID)})
+			list = append(list, found{Kind: "list", Label: fmt.Sprintf("%s that %s, thread %d, made", all(m.N), m.Name, *m.TID), Of: fmt.Sprintf("tid:%d", *m.TID)})
 		}
 	}
 	glob := "*" + q + "*"

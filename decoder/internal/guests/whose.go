@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -35,7 +36,7 @@ func Split(host *recording.Recording, streams []*stream.Stream, given []inject.G
 	by, left := host.Inside.All()
 	if left > 0 && len(given) == 0 {
 		host.Warnf("inject them with perf v6.0 or later, whose ID_INDEX records name the process, or give what the guest recorded with --guest PID=FILE",
-			"%s+0x0: TEXT_POKE: %d records of virtual machines, and nothing says of which: left out", host.Name, left)
+			"%s+0x0: TEXT_POKE: %s of virtual machines, and nothing says of which: left out", host.Name, plural.Count(left, "record"))
 	}
 	for _, pid := range slices.Sorted(maps.Keys(by)) {
 		if !slices.ContainsFunc(given, func(g inject.Guest) bool { return g.PID == pid }) {

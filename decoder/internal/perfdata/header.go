@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 )
 
 // The file header (tools/perf/util/header.h, struct perf_file_header and
@@ -63,7 +64,7 @@ func (s section) in(b []byte) ([]byte, bool) {
 func checkMagic(name string, b []byte) error {
 	fail := func(what string) error { return &badfile.Error{File: name, What: what} }
 	if len(b) < 8 {
-		return fail(fmt.Sprintf("header: %d bytes, need %d: not a perf.data file; record one with perf record", len(b), pipeHeaderSize))
+		return fail(fmt.Sprintf("header: %s, need %d: not a perf.data file; record one with perf record", plural.Count(len(b), "byte"), pipeHeaderSize))
 	}
 	switch string(b[:8]) {
 	case magic2:

@@ -3,6 +3,8 @@ package perfdata
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 )
 
 // Mending records whose headers were damaged. Where the header that should follow a
@@ -236,7 +238,7 @@ func (m *mender) size(off, end int64) {
 		if t == TypeTextPoke {
 			m.doubt(off, math.MaxUint64, 0)
 		}
-		m.tell(off, end, "size is wrong, it has %d bytes by what follows", end-off)
+		m.tell(off, end, "size is wrong, it has %s by what follows", plural.Count(end-off, "byte"))
 	default:
 		m.stretch(off, end)
 	}
@@ -247,7 +249,7 @@ func (m *mender) aux(off, end int64) {
 	binary.LittleEndian.PutUint32(m.b[off:], uint32(TypeAuxtrace))
 	binary.LittleEndian.PutUint16(m.b[off+6:], auxtraceSize)
 	binary.LittleEndian.PutUint64(m.b[off+headerSize:], uint64(end-off-auxtraceSize))
-	m.tell(off, end, "header is damaged; %d bytes of trace follow it", end-off-auxtraceSize)
+	m.tell(off, end, "header is damaged; %s of trace %s it", plural.Count(end-off-auxtraceSize, "byte"), plural.Word(end-off-auxtraceSize, "follows", "follow"))
 }
 
 // stretch makes records of [off, end), of which no header at off can be told: of those
@@ -297,7 +299,7 @@ func (m *mender) first(off, end int64) (next int64) {
 	if m.hidesPoke(off, end) {
 		misc = miscHidesPoke
 	}
-	m.tell(off, end, "%d bytes are damaged and are stepped over", n)
+	m.tell(off, end, "%s %s damaged and %[2]s stepped over", plural.Count(n, "byte"), plural.Word(n, "is", "are"))
 	const most = math.MaxUint16 &^ 7
 	for off < end {
 		k := min(end-off, most)

@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/jit"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 )
 
 // Code that programs make. A jitdump file has it with names and times. It becomes
@@ -70,7 +71,7 @@ func (d *UntimedDump) Trouble() (what, hint string) {
 	case d.Ticks:
 		hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
 	}
-	return fmt.Sprintf("%s+0x0: jitdump: %s: %d pieces of code are left out, since others overlap them; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used), hint
+	return fmt.Sprintf("%s+0x0: jitdump: %s: %s of code %s left out, since others overlap %s; flow through the other %d is ambiguous", d.Path, why, plural.Count(d.Left, "piece"), plural.Word(d.Left, "is", "are"), plural.Word(d.Left, "it", "them"), d.Used), hint
 }
 
 // isDump reports whether a mapped file is a jitdump: a program maps its first page to

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -331,13 +332,13 @@ func (b *csBuilder) finish() {
 		b.f.Streams = append(b.f.Streams, s.st)
 	}
 	if b.troubles > 1 {
-		b.f.Damagedf("", "%s+0x0: frames: %d more such places", b.f.Name, b.troubles-1)
+		b.f.Damagedf("", "%s+0x0: frames: %s", b.f.Name, plural.Count(b.troubles-1, "more such place"))
 	}
 	if b.unknown > 0 {
-		b.f.Damagedf("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.Name, b.unknown)
+		b.f.Damagedf("", "%s+0x0: AUXTRACE_INFO: %s of trace of CPUs of which it says nothing", b.f.Name, plural.Count(b.unknown, "byte"))
 	}
 	if b.unnamed > 0 {
-		b.f.Damagedf("", "%s+0x0: frames: %d bytes without a trace ID: whose trace they hold is not known", b.f.Name, b.unnamed)
+		b.f.Damagedf("", "%s+0x0: frames: %s without a trace ID: whose trace %s is not known", b.f.Name, plural.Count(b.unnamed, "byte"), plural.Word(b.unnamed, "it holds", "they hold"))
 	}
 	if len(b.strangers) == 0 {
 		return
@@ -350,7 +351,7 @@ func (b *csBuilder) finish() {
 	}
 	slices.Sort(ids)
 	b.f.Damagedf("record with the perf of the kernel that made the trace: newer kernels give trace IDs by AUX_OUTPUT_HW_ID records",
-		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor AUX_OUTPUT_HW_ID records say one CPU", b.f.Name, strings.Join(ids, ", "), size)
+		"%s+0x0: trace IDs %s: %s of trace of which neither AUXTRACE_INFO nor AUX_OUTPUT_HW_ID records say one CPU", b.f.Name, strings.Join(ids, ", "), plural.Count(size, "byte"))
 }
 
 // csClock returns how timestamps become the records' time: by TIME_CONV, where

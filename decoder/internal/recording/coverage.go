@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/patchers"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -88,6 +89,6 @@ func tellCovered(f *facts, x *patchers.Patches) {
 		lacks("record by breakpoints, as ptdecode record does", "probes: the words of ftrace are in none of their samples: its sites are unknown behind a change")
 	}
 	if v.Unread > 0 {
-		lacks("name the arguments as docs/recording.md does", "probes: %d samples lack the arguments that say what was written", v.Unread)
+		lacks("name the arguments as docs/recording.md does", "probes: %s lack%s the arguments that say what was written", plural.Count(v.Unread, "sample"), plural.Word(v.Unread, "s", ""))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -114,7 +115,7 @@ func storedBefore(records []*auxRecord) map[*auxRecord]uint64 {
 func (f *facts) checkAux(p *perfdata.Stream, records []*auxRecord, found int) {
 	at := p.Pieces[0].FileOff
 	if found == 0 {
-		f.Damagedf("", "%s+0x%x: AUXTRACE: %d bytes of which no AUX record tells: where the sink was stopped meanwhile is not known", f.Name, at, p.Size)
+		f.Damagedf("", "%s+0x%x: AUXTRACE: %s of which no AUX record tells: where the sink was stopped meanwhile is not known", f.Name, at, plural.Count(p.Size, "byte"))
 		return
 	}
 	if p.Snapshot {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -33,7 +34,7 @@ func (r *Recording) ReadLearned(data []byte, file string, t *kcore.Text) (fit []
 	if err := twice(fit, file); err != nil || unfit == 0 {
 		return fit, unlike, err
 	}
-	what := fmt.Sprintf("%d of %d sites, the first at %#x, do not have the code over which it was learned: it is of another recording, or of other images", unfit, len(list), first)
+	what := fmt.Sprintf("%d of %s, the first at %#x, %s not have the code over which it was learned: it is of another recording, or of other images", unfit, plural.Count(len(list), "site"), first, plural.Word(unfit, "does", "do"))
 	const do = "make it of this recording, with the same files: pokes --learned -o jsonl"
 	if unfit == len(list) {
 		return nil, false, &badfile.Error{File: file, What: what + "; " + do}

@@ -2,11 +2,11 @@ package recording
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/patchers"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -116,7 +116,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Damagedf(hint, "%v", e)
 	}
 	if more > 0 {
-		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
+		f.Damagedf(hintCutShort, "%s: %s", r.Name(), plural.Count(more, "more such place"))
 	}
 	for _, d := range r.KcoreDirs() {
 		switch files := (TextFiles{d.Kcore, d.Kallsyms, d.Modules}); {
@@ -174,7 +174,7 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patcher
 		copiedBefore(f, c, p)
 	}
 	if bad > told {
-		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
+		f.Damagedf("", "%s: %s that cannot be read", r.Name(), plural.Count(bad-told, "more record"))
 	}
 	if h := r.Hints(); !h.NoTextPoke {
 		for i := range h.Holes {
@@ -184,7 +184,7 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patcher
 		}
 	}
 	if f.Doubts = watch.Repair(f.Pokes, c.FS, c.Kcore, f.Beside.Kcore); f.Doubts.Wrong > 0 {
-		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, f.Doubts.Wrong)
+		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %s a wrong byte, corrected by the changes before and after %s", f.Name, plural.Count(f.Doubts.Wrong, "change")+plural.Word(f.Doubts.Wrong, " has", " have"), plural.Word(f.Doubts.Wrong, "it", "them"))
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(sideband.UnknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
@@ -236,10 +236,10 @@ func (f *facts) missing(c *Config) {
 	if f.lostRecords > 0 {
 		where := ""
 		if more := f.lostRecords - 1; more > 0 {
-			where = fmt.Sprintf(" here and in %d more places", more)
+			where = " here and in " + plural.Count(more, "more place")
 		}
 		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
-			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
+			"%s: LOST: %s dropped by the kernel%s", f.LostAt, plural.Count(f.lostEvents, "record")+plural.Word(f.lostEvents, " was", " were"), where)
 	}
 	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" && !programsOnly(f) {
 		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
@@ -263,7 +263,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 		f.Warnf("record with perf record -e intel_pt//, or cs_etm// on Arm", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt and cs_etm are read", n, k.Kind)
 	}
 	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
-		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
+		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %s of configuration cannot be read", n, plural.Count(len(k.Priv), "word"))
 	}
 	if own := len(c.Raw) > 0 && c.Raw[0].Unit != nil; f.auxInfo == nil && traced && !own {
 		how := "record with perf record, or give --events"
@@ -275,7 +275,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	}
 	if !f.timed {
 		f.Warnf("record with perf record -T, or without --no-timestamp",
-			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
+			"%s: timestamps: 0 of %s them: changes to text cannot be put in time with the trace", n, plural.Count(f.attrCount, "event")+plural.Word(f.attrCount, " has", " have"))
 	}
 	cs := f.auxInfo != nil && f.auxInfo.CS != nil
 	what := "changes to text cannot be put in time with the trace"
@@ -297,8 +297,8 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 		f.Meta.Programs = true
 	case cs:
 		f.Warnf("record with ptdecode record, which sets breakpoints for them, or give them with --events FILE; without them a change shows only as gaps",
-			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
+			"%s: TEXT_POKE: 0 of %s for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, plural.Count(f.attrCount, "event")+plural.Word(f.attrCount, " asks", " ask"))
 	default:
-		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
+		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %s for these records: changes to the kernel's text are not known", n, plural.Count(f.attrCount, "event")+plural.Word(f.attrCount, " asks", " ask"))
 	}
 }

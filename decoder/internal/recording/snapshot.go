@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
@@ -105,7 +106,7 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) (uno
 		f.Damagedf(hintFormat, "%s%v", file, t)
 	}
 	if more += len(list) - maxTold; more > 0 {
-		f.Damagedf(hintFormat, "%s+0x0: frames: %d more such places", file, more)
+		f.Damagedf(hintFormat, "%s+0x0: frames: %s", file, plural.Count(more, "more such place"))
 	}
 	known := map[uint8]bool{}
 	for _, i := range b.Sources {
@@ -142,7 +143,7 @@ func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bo
 		ids = append(ids[:maxTold], fmt.Sprintf("and %d more", n))
 	}
 	f.Damagedf("name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
-		"%s+0x0: trace IDs %s: %d bytes of sources that no configuration names", file, strings.Join(ids, ", "), size)
+		"%s+0x0: trace IDs %s: %s of sources that no configuration names", file, strings.Join(ids, ", "), plural.Count(size, "byte"))
 	for _, i := range b.Sources {
 		s := &snap.Sources[i]
 		if s.Usable && d.Stream(s.Config.ID) == nil {

@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -77,7 +78,7 @@ func (r *Recording) Untimed(pokes int) {
 	for _, st := range r.Streams {
 		if pokes > 0 && !st.Timed() {
 			r.Warnf("have the trace unit trace timestamps (TRCCONFIGR.TS, ETMCR.TimestampEn)",
-				"%s+0x0: trace ID %s: it has no timestamps: which of %d changes to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, pokes)
+				"%s+0x0: trace ID %s: it has no timestamps: %s to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, plural.Word(pokes, "whether the change", fmt.Sprintf("which of %d changes", pokes)))
 		}
 	}
 }

@@ -145,6 +145,6 @@ function keptSearch({q}) {
   for (const l of answers.density.lanes) {
     if (l.tid !== undefined && (String(l.tid) === tid || (l.comm || '').includes(q) || `${l.comm} ${l.tid}` === q)) found.push({kind: 'thread', label: `${l.comm || ''}, thread ${l.tid}`, tid: l.tid});
   }
-  const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `all ${k.n} pokes of the kind ${q}`, of: `kind:${q}`}));
+  const kinds = answers.counts.kinds.filter((k) => k.name === q).map((k) => ({kind: 'list', label: `${k.n === 1 ? 'the poke' : `all ${k.n} pokes`} of the kind ${q}`, of: `kind:${q}`}));
   return {query: q, found: [...kinds, ...found]};
 }

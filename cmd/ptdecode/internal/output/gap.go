@@ -3,6 +3,7 @@ package output
 import (
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -23,8 +24,7 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	}
 	if n := g.End - g.Off; n > 0 {
 		dst = append(dst, ", "...)
-		dst = strconv.AppendInt(dst, n, 10)
-		dst = append(dst, " bytes of trace"...)
+		dst = append(dst, plural.Count(n, "byte")+" of trace"...)
 	}
 	if g.Time.Lo != 0 {
 		dst = append(dst, ", time "...)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 	"iter"
-	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -121,6 +121,5 @@ func (p *Packets) skipped(st *rows.Stream, head int64) {
 		return
 	}
 	b := append(p.start(st, 0), "# "...)
-	b = strconv.AppendInt(b, head, 10)
-	p.out.buf = append(append(b, " bytes "...), what+"\n"...)
+	p.out.buf = append(b, plural.Count(head, "byte")+" "+what+"\n"...)
 }

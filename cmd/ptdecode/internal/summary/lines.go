@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -31,22 +32,18 @@ func (r *Info) Print(w io.Writer) {
 	r.printTrace(row)
 	row("pokes", "%d%s%s", r.Pokes.Total, counts(r.Pokes.Kinds), span(r.Pokes.From, r.Pokes.To))
 	if r.Pokes.Broken > 0 {
-		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
+		row("", "%d of them %s a change that was not recorded: see ptdecode check", r.Pokes.Broken, plural.Word(r.Pokes.Broken, "shows", "show"))
 	}
 	for _, x := range r.Sources {
 		row(x.Kind, "%s", x.Path)
 	}
-	ranges := "ranges"
-	if r.Image.Ranges == 1 {
-		ranges = "range"
-	}
-	row("text", "%d KiB in %d %s", r.Image.Bytes>>10, r.Image.Ranges, ranges)
+	row("text", "%d KiB in %s", r.Image.Bytes>>10, plural.Count(r.Image.Ranges, "range"))
 	if r.Image.Sites > 0 {
 		differ := ""
 		if r.Image.Differ > 0 {
-			differ = fmt.Sprintf("; %d are as at no time of the recording", r.Image.Differ)
+			differ = fmt.Sprintf("; %d %s as at no time of the recording", r.Image.Differ, plural.Word(r.Image.Differ, "is", "are"))
 		}
-		folded(row, "", fmt.Sprintf("it holds %d of %d poked sites, as they were after %d of %d pokes%s", r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, differ))
+		folded(row, "", fmt.Sprintf("it holds %d of %s, as they were after %d of %s%s", r.Image.Held, plural.Count(r.Image.Sites, "poked site"), r.Image.Epoch, plural.Count(r.Pokes.Total, "poke"), differ))
 	}
 	row("symbols", "%d", r.Symbols)
 	if len(r.Records) > 0 {
@@ -88,9 +85,9 @@ func (r *Info) printTrace(row func(name, format string, args ...any)) {
 		case b.Read:
 			read = "read"
 		}
-		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)
+		row("buffer", "%s: %s, %s, %s (%s)", b.Name, b.File, plural.Count(b.Bytes, "byte"), b.Format, read)
 		if b.Unowned > 0 {
-			row("", "%d bytes of trace come before the first trace ID: of which source is not known", b.Unowned)
+			row("", "%s of trace %s before the first trace ID: of which source is not known", plural.Count(b.Unowned, "byte"), plural.Word(b.Unowned, "comes", "come"))
 		}
 	}
 	for _, st := range r.Streams {
@@ -98,15 +95,15 @@ func (r *Info) printTrace(row func(name, format string, args ...any)) {
 		if st.Until > 0 {
 			part = fmt.Sprintf(" in the first %d MiB", st.Until>>20)
 		}
-		row("trace", "%s: %d bytes, segments: %d%s%s", st.Name, st.Bytes, st.Segments, part, span(st.From, st.To))
+		row("trace", "%s: %s, segments: %d%s%s", st.Name, plural.Count(st.Bytes, "byte"), st.Segments, part, span(st.From, st.To))
 		if st.ID != "" {
 			row("", "%s", st.source())
 		}
 		if st.Missing > 0 {
-			row("", "%d bytes that were to follow are missing: the file is cut short", st.Missing)
+			row("", "%s that %s to follow %s missing: the file is cut short", plural.Count(st.Missing, "byte"), plural.Word(st.Missing, "was", "were"), plural.Word(st.Missing, "is", "are"))
 		}
 		if st.Head > 0 {
-			row("", "%d bytes before the first sync point are not decoded", st.Head)
+			row("", "%s before the first sync point %s not decoded", plural.Count(st.Head, "byte"), plural.Word(st.Head, "is", "are"))
 		}
 		for _, l := range st.Losses {
 			at := fmt.Sprintf("%s+0x%x", st.Name, l.Off)
