@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
@@ -23,7 +25,8 @@ changes to the code by kind and by task. ptdecode help words explains verdict an
 --sym and --dso choose blocks of instructions by the first of them, --addr those that
 lie there, or partly. Such a block counts whole.
 
-The exit code is 3 where there are gaps.`,
+The exit code is 3 where there are gaps. Where there is no trace at all, summary shows
+the changes that are recorded, and the exit code is 1.`,
 		Example: `  ptdecode summary perf.data
   ptdecode summary perf.data --cpu 1 --time 10%-20%
   ptdecode summary perf.data --comm 'sh,perf*' --dso '[kernel*'
@@ -38,13 +41,16 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	if err := where.Wrong(); err != nil {
 		return err
 	}
-	s, err := tracedSession(a, args, everyWarning)
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return !w.NoTrace })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	a.ui.noEvents(s, &a.open, args)
 	only, err := where.Resolve(s)
+	if noBytes(s) {
+		return cmp.Or(gist.Untraced(s, only, func(j *gist.Object) error { return a.tell(j, asJSON) }), noTrace(s))
+	}
 	if err != nil {
 		return err
 	}

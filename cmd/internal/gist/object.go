@@ -24,7 +24,7 @@ const hottest = 10
 // Object is a summary as an object.
 type Object struct {
 	Type         string            `json:"type"`
-	From         uint64            `json:"from"`  // ns: of the time asked for, what the trace covers
+	From         uint64            `json:"from"`  // ns: of the time asked for, what the trace covers; without trace, what the changes do
 	Until        uint64            `json:"until"` // ns
 	Streams      int               `json:"streams"`
 	Threads      int               `json:"threads"`
@@ -46,7 +46,9 @@ type Object struct {
 
 	Width int `json:"-"` // columns that lines of functions shall fit, 0 for any
 
-	part bool // a time was asked for: TraceBytes is that of all times
+	untraced    bool   // there is no trace
+	part        bool   // a time was asked for: TraceBytes is that of all times
+	first, last uint64 // ns: of the changes
 }
 
 // gapCount is the gaps of one reason.
@@ -102,6 +104,20 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 	return j
 }
 
+// Untraced hands tell what is recorded without trace: the changes that only lets pass. It does
+// not where there are none, nor where only is nil, as nothing fits the filters.
+func Untraced(s *decoder.Session, only *filter.Filter, tell func(*Object) error) error {
+	if only == nil {
+		return nil
+	}
+	j := New(s, &report.Summary{}, only)
+	if j.Pokes == 0 {
+		return nil
+	}
+	j.untraced, j.From, j.Until = true, j.first, j.last
+	return tell(j)
+}
+
 // own reports whether st is a stream of the host among those with the indices only, nil for all. The streams of a guest
 // are the same bytes of trace.
 func own(st *decoder.Stream, only []int) bool {
@@ -115,7 +131,10 @@ func (j *Object) changes(machine *decoder.Session, only *filter.Filter) {
 			continue
 		}
 		within := j.Until == 0 || j.From <= k.Time && k.Time <= j.Until
-		j.Pokes++
+		if j.Pokes++; j.Pokes == 1 || k.Time < j.first {
+			j.first = k.Time
+		}
+		j.last = max(j.last, k.Time)
 		j.PokeKinds[k.Kind.String()]++
 		if k.Comm != "" {
 			j.PokeTasks[k.Comm]++
@@ -179,6 +198,10 @@ func (j *Object) Begin(w io.Writer) {
 // Print prints j for people.
 func (j *Object) Print(w io.Writer) {
 	line := to(w)
+	if j.untraced {
+		j.printUntraced(line)
+		return
+	}
 	j.Begin(w)
 	for _, g := range j.GapReasons {
 		took := ""
@@ -190,17 +213,7 @@ func (j *Object) Print(w io.Writer) {
 			line("", "  %s", g.Hint)
 		}
 	}
-	within := ""
-	if j.PokesWithin != j.Pokes {
-		within = " within that time"
-	}
-	line.list("changes", fmt.Sprintf("%d%s", j.PokesWithin, within), ": ", j.KindsWithin, nil)
-	if len(j.TasksWithin) > 0 {
-		line.list("", "by", " ", j.TasksWithin, nil)
-	}
-	if n := j.Pokes - j.PokesWithin; n > 0 {
-		line.list("", fmt.Sprintf("%d before or after it", n), ": ", j.PokeKinds, j.KindsWithin)
-	}
+	j.printChanges(line)
 	line("traps", "%d", j.Traps)
 	if len(j.Functions) > 0 {
 		line("functions", "%12s %9s", "instructions", "entered")
@@ -218,6 +231,32 @@ func (j *Object) Print(w io.Writer) {
 		}
 		before := fmt.Sprintf("%12d %9s  ", f.Instructions, entered)
 		line("", "%s%s", before, terminal.Fit(name, terminal.Rest(j.Width, "              "+before)))
+	}
+}
+
+// printUntraced prints j where there is no trace.
+func (j *Object) printUntraced(line liner) {
+	if j.From == j.Until {
+		line("time", "the only change was made at %s", event.Seconds(j.From))
+	} else {
+		line("time", "%s from the first change, at %s, to the last", event.Seconds(j.Until-j.From), event.Seconds(j.From))
+	}
+	line("trace", "none: what ran is not known")
+	j.printChanges(line)
+}
+
+// printChanges prints how many changes to the code there are, of which kinds, and by whom.
+func (j *Object) printChanges(line liner) {
+	within := ""
+	if j.PokesWithin != j.Pokes {
+		within = " within that time"
+	}
+	line.list("changes", fmt.Sprintf("%d%s", j.PokesWithin, within), ": ", j.KindsWithin, nil)
+	if len(j.TasksWithin) > 0 {
+		line.list("", "by", " ", j.TasksWithin, nil)
+	}
+	if n := j.Pokes - j.PokesWithin; n > 0 {
+		line.list("", fmt.Sprintf("%d before or after it", n), ": ", j.PokeKinds, j.KindsWithin)
 	}
 }
 
