@@ -1,7 +1,11 @@
 package recording
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
@@ -50,4 +54,40 @@ func (r *Recording) Written(st *stream.Stream) uint64 {
 		return 0 // timestamps may be another clock's, and do not bound a segment
 	}
 	return r.WrittenBy[st.CPU]
+}
+
+// untraced tells of CPUs whose trace is not in the recording called n, though AUX records say
+// that perf took it. It says so only where that is certain. A CPU's first bytes are taken with
+// the record of them or before, so later ones may lie in the file that was written next. What is
+// overwritten in a ring need not be taken, and a sink may have the trace of all CPUs.
+func untraced(f *facts, c *Config, n string) {
+	if c.Recording == "" || f.Meta.Snapshot || f.auxInfo == nil || f.auxInfo.PT == nil {
+		return
+	}
+	lacks := map[int32]bool{}
+	for i := range f.auxRecords {
+		a := &f.auxRecords[i]
+		if a.over {
+			return
+		}
+		if a.cpu >= 0 && a.off == 0 && a.size > 0 {
+			lacks[a.cpu] = true
+		}
+	}
+	for _, st := range f.Streams {
+		if st.CPU < 0 {
+			return // a thread's, on whatever CPU it ran
+		}
+		delete(lacks, st.CPU)
+	}
+	for i := range c.Raw {
+		delete(lacks, c.Raw[i].CPU)
+	}
+	if len(f.Streams) == 0 {
+		return
+	}
+	for _, cpu := range slices.Sorted(maps.Keys(lacks)) {
+		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give this CPU's trace with --pt CPU:FILE",
+			"%s: AUXTRACE: 0 records of CPU %d, need 1: AUX records tell of %s of its trace, but it is not in the file", n, cpu, plural.Count(f.auxSize[cpu], "byte"))
+	}
 }

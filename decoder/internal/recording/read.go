@@ -232,6 +232,7 @@ func (f *facts) missing(c *Config) {
 		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
 			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
 	}
+	untraced(f, c, n)
 	f.missingTime(c, n, traced)
 	if f.lostRecords > 0 {
 		where := ""
