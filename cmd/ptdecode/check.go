@@ -97,7 +97,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
-	s, _, err := named(a, args)
+	s, err := named(a, args)
 	if err != nil {
 		return err
 	}

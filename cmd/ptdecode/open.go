@@ -258,28 +258,27 @@ func everyWarning(*decoder.Warning) bool { return true }
 // sessionFor is session for a verb to which only some warnings matter: those for
 // which concerns returns true.
 func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
-	s, memory, err := named(a, args)
+	s, err := named(a, args)
+	if err == nil {
+		a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
+	}
+	return s, err
+}
+
+// named opens what the flags and args name, and has it named by --vmlinux.
+func named(a *app, args []string) (s *decoder.Session, err error) {
+	c, err := a.config(args)
+	if err == nil {
+		s, err = decoder.Open(c)
+	}
 	if err != nil {
 		return nil, err
 	}
-	heap.Limit(memory)
-	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
-	return s, nil
-}
-
-// named opens what the flags and args name, and has it named by --vmlinux. memory is that of the flags, bytes.
-func named(a *app, args []string) (s *decoder.Session, memory int64, err error) {
-	c, err := a.config(args)
-	if err != nil {
-		return nil, 0, err
-	}
-	if s, err = decoder.Open(c); err != nil {
-		return nil, 0, err
-	}
+	heap.Limit(c.Memory)
 	if err = a.vmlinux.Names(s, a.ui.say); err != nil {
 		s.Close()
 	}
-	return s, c.Memory, err
+	return s, err
 }
 
 // tracedSession is sessionFor for a verb that needs trace. It fails where there is none.
@@ -289,10 +288,7 @@ func tracedSession(a *app, args []string, concerns func(*decoder.Warning) bool) 
 		err = noTrace(s)
 		s.Close()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // traced does something with what args name, and with the part of it that the flags let

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -128,7 +129,7 @@ func (l *list) about(c *calls.Call) string {
 		words = append(words, c.Verdict.String())
 	}
 	if p := paceOf(c); p.counted > 0 {
-		words = append(words, fmt.Sprintf("%d cycle%s", p.cycles, plural(p.cycles)))
+		words = append(words, plural.Count(p.cycles, "cycle"))
 	}
 	if c.Gap && c.Ended != calls.InGap {
 		words = append(words, "gap in it")
