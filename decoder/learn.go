@@ -113,7 +113,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return false, err
 	}
 	s.learned.done, s.learned.tries = true, d.Tries
-	if 2*left > met {
+	if !met.Halved(left) {
 		tested = nil // what is right ends contradictions: what is wrong trades them for others
 	}
 	if tested = d.Possible(tested); len(tested) == 0 {
@@ -138,7 +138,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 // suppose has d find what holds at what r met, and at a sample of all visits. Where that
 // says nothing, all visits are asked for: a site may be visited rarely. met is about how
 // many visits there are.
-func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) (met int, err error) {
+func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) (met learn.Tally, err error) {
 	for _, every := range []int{sampleJobs, 1} {
 		var some learn.Gathered
 		for i := range r.doubt {
@@ -149,21 +149,21 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		s.learned.blocks.Lift()
 		run, err := s.contradictions(ctx, &own, r.q.Jobs, every, math.MaxInt, &some)
 		if err != nil {
-			return 0, err
+			return met, err
 		}
 		if some.Dense(int(run.asks.Insns.Load())) {
 			if s.learned.answers.Clear(nil, nil) { // how much was executed there counts, too
 				return s.suppose(ctx, c, d, r)
 			}
-			return 0, errRough
+			return met, errRough
 		}
 		all := every == 1 || run.progress.done > s.size()*3/4 // else met is about how many there are
 		left := func(list []learn.Held, most int) (int, error) {
 			left, err := s.pass(ctx, list, r.q.Jobs, most)
 			return left.Len(), err
 		}
-		if met = some.Len(); !all {
-			met *= every
+		if met = some.Tally(); !all {
+			met = met.Times(every)
 		}
 		visits := some.Visits()
 		d.Decide(visits)
@@ -171,7 +171,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			return met, nil
 		}
 		// In a short recording there is hardly more.
-		if err = d.Settle(c.journal, met, !all, left); err != nil || len(d.Held) > 0 || all {
+		if err = d.Settle(c.journal, met.All, !all, left); err != nil || len(d.Held) > 0 || all {
 			d.Place(s.source(c), nil)
 			return met, err
 		}
@@ -182,7 +182,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 // test decodes all of the recording with what d holds, until nothing of it is contradicted
 // and no more is found. It returns what no visit contradicts, and how many visits there are
 // with it. Where contradictions are left, one visit alone speaks for nothing.
-func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, left int, err error) {
+func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, left learn.Tally, err error) {
 	passes := s.cfg.LearnPasses
 	if passes <= 0 {
 		passes = defaultPasses
@@ -190,9 +190,9 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 	for n := 0; n < passes && len(d.Held) > 0; n++ {
 		all, err := s.pass(ctx, d.Held, jobs, math.MaxInt)
 		if err != nil {
-			return nil, 0, err
+			return nil, left, err
 		}
-		left = all.Len()
+		left = all.Tally()
 		tested = slices.Clone(d.Held)
 		visits := all.Visits()
 		if d.Against(visits) {
@@ -204,7 +204,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 			break
 		}
 	}
-	if left > 0 { // what is right leaves nothing, or something else is wrong too
+	if left.All > 0 { // what is right leaves nothing, or something else is wrong too
 		tested = slices.DeleteFunc(tested, func(h learn.Held) bool { return h.Once() })
 	}
 	return tested, left, nil
@@ -213,7 +213,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 // pass decodes all of the recording with list, until it met more visits than most. It returns
 // those that it met. The decoding before is not repeated.
 func (s learner) pass(ctx context.Context, list []learn.Held, jobs, most int) (*learn.Gathered, error) {
-	all := new(learn.Gathered)
+	all := learn.GatheredWith(list)
 	next, err := s.withLearned(learn.LearnedOf(list))
 	if p := &s.learned.passed; err != nil || p.is(next) {
 		return cmp.Or(p.met, all), err

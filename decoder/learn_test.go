@@ -262,6 +262,31 @@ func TestLearnBehindHole(t *testing.T) {
 	}
 }
 
+// TestLearnAmongHoles would catch right code that is not believed since much is contradicted still: the code that is missing
+// elsewhere ends the flow as often as before, or more often. The image jumps in place of a jump label's NOP, and has two
+// holes. Behind these, the outcomes left over were cut so that the jump fits, and what never ran was claimed.
+func TestLearnAmongHoles(t *testing.T) {
+	o := readOriginal(t, "tracepoints-coarse", readSiteTables(t))
+	for _, c := range []struct {
+		site   uint64
+		code   string
+		a, b   uint64
+		na, nb int
+	}{
+		{0xffffffff907469dc, "\xe9\x06\x01\x00\x00", 0xffffffff91200000, 0xffffffff907b79c0, 0x1000, 0x40},
+		{0xffffffff9092bc25, "\xe9\xe7\x00\x00\x00", 0xffffffff90976000, 0xffffffff908cea00, 0x1000, 0x200},
+	} {
+		s := o.reopened(t, o.config, func(rec *recording.Recording) {
+			rec.Code = append(rec.Code, recording.Code{Addr: c.site, Bytes: []byte(c.code)}, recording.Code{Addr: c.a, Bytes: make([]byte, c.na)}, recording.Code{Addr: c.b, Bytes: make([]byte, c.nb)})
+		})
+		n := o.claims(flowed(t, s, prints{}))
+		if list := learnedBy(s); len(list) != 1 || list[0].Addr != c.site || string(list[0].Code) != string(nop5) || n.wrong > 0 {
+			t.Errorf("%x: %d claims that never ran; learned %+v, want the NOP", c.site, n.wrong, list)
+		}
+		s.Close()
+	}
+}
+
 // TestLearnOver would catch a file of what was learned that is believed against the trace. It would also catch code that
 // is told as learned in its place, though the images have it, or that is learned next to it.
 func TestLearnOver(t *testing.T) {

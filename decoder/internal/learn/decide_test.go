@@ -282,6 +282,39 @@ func TestGathered(t *testing.T) {
 	}
 }
 
+// TestHalved would catch right code that is given up, since flow still ends where code is missing. It would also
+// catch wrong code that leads flow to missing code in place of what the trace contradicts.
+func TestHalved(t *testing.T) {
+	const at, elsewhere = 0x1000, 0x9000
+	gathered := func(with []Held, contradicted, holes, led int) Tally {
+		g := GatheredWith(with)
+		for i := range contradicted + holes + led {
+			v := visitAt(uint64(i), 1)
+			v.Off, v.Begin, v.IP, v.Path = int64(i*1000), int64(i*1000), elsewhere+uint64(i%7)*16, nil
+			if v.Unread = i >= contradicted; i >= contradicted+holes {
+				v.Path = []uint64{elsewhere, at}
+			}
+			g.Add(v)
+		}
+		return g.Tally()
+	}
+	for _, c := range []struct {
+		contradicted, holes   int // met
+		left, leftHoles, leds int
+		want                  bool
+	}{
+		{100, 0, 50, 0, 0, true}, {100, 0, 51, 0, 0, false},
+		{100, 800, 0, 900, 0, true}, {100, 800, 60, 800, 0, false}, {100, 800, 0, 800, 60, false}, {100, 800, 20, 800, 20, true},
+		{0, 800, 0, 800, 0, false}, {0, 800, 0, 300, 0, true}, {leastMet, 800, 0, 800, 0, false}, {2 * leastMet, 800, 0, 800, 0, true},
+	} {
+		met := gathered(nil, c.contradicted, c.holes, 0)
+		left := gathered([]Held{{Idea: Idea{Addr: at}}}, c.left, c.leftHoles, c.leds)
+		if got := met.Halved(left); got != c.want {
+			t.Errorf("%+v: met %+v, left %+v: %v", c, met, left, got)
+		}
+	}
+}
+
 // TestDense would catch learning that is given up where one wrong site is met often, or
 // where visits lie far apart. It would also catch learning that goes on where code and
 // trace are of two kernels.

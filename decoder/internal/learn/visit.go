@@ -50,7 +50,11 @@ func (v *Visit) Meets(addr uint64, n int) bool {
 type Gathered struct {
 	fresh, later byPlace
 	last         map[int]int64 // by stream: offset of the newest visit, bytes
+	with         []Held        // what the code is taken to be
 }
+
+// GatheredWith returns an empty list of the visits that are met with what list says.
+func GatheredWith(list []Held) *Gathered { return &Gathered{with: list} }
 
 // apart is how much trace lies at least between two visits of which one does not follow
 // from the other, bytes.
@@ -63,15 +67,41 @@ func (g *Gathered) Add(v *Visit) {
 	}
 	last, ok := g.last[v.Stream]
 	g.last[v.Stream] = v.Off
+	to := &g.later
 	if !ok || v.Begin > last+apart || v.Off < last {
-		g.fresh.add(v)
-	} else {
-		g.later.add(v)
+		to = &g.fresh
 	}
+	to.add(v, v.Unread && !slices.ContainsFunc(g.with, func(h Held) bool { return v.passes(h.Addr) }))
+}
+
+// Tally counts visits.
+type Tally struct {
+	All   int
+	Holes int // of these, those that the want of code ended, where the flow had come by no idea's site
+}
+
+// Tally counts the visits that were added.
+func (g *Gathered) Tally() (t Tally) {
+	for _, p := range []*byPlace{&g.fresh, &g.later} {
+		for _, x := range p.groups {
+			t.All, t.Holes = t.All+x.n, t.Holes+x.holes
+		}
+	}
+	return t
 }
 
 // Len returns how many visits were added.
-func (g *Gathered) Len() int { return g.fresh.len() + g.later.len() }
+func (g *Gathered) Len() int { return g.Tally().All }
+
+// Times is t of n times as much.
+func (t Tally) Times(n int) Tally { return Tally{n * t.All, n * t.Holes} }
+
+// Halved reports whether at most half of t is left with what was found: of all, or without the holes if there is
+// enough besides. Right code keeps no flow from these, and may even show more of them.
+func (t Tally) Halved(left Tally) bool {
+	read := t.All - t.Holes
+	return 2*left.All <= t.All || read >= 2*leastMet && 2*(left.All-left.Holes) <= read
+}
 
 // manyPlaces is at how many addresses visits end where the code is another one throughout.
 const manyPlaces = 32
@@ -95,6 +125,7 @@ type byPlace struct {
 // group is the visits that ended at one address.
 type group struct {
 	n      int // visits
+	holes  int // of them, as of a Tally
 	stride int // of them, each so many one is kept
 	kept   []*Visit
 }
@@ -105,8 +136,8 @@ const (
 	maxKept   = 8
 )
 
-// add takes v. The path is cloned only where it is kept.
-func (g *byPlace) add(v *Visit) {
+// add takes v. hole says that it counts among Tally.Holes. The path is cloned only where it is kept.
+func (g *byPlace) add(v *Visit, hole bool) {
 	if g.groups == nil {
 		g.groups = map[uint64]*group{}
 	}
@@ -135,7 +166,9 @@ func (g *byPlace) add(v *Visit) {
 			x.kept = append(x.kept, &c)
 		}
 	}
-	x.n++
+	if x.n++; hole {
+		x.holes++
+	}
 }
 
 // places returns at how many addresses the visits of g and o ended.
@@ -145,14 +178,6 @@ func (g *byPlace) places(o *byPlace) int {
 		if g.groups[ip] == nil {
 			n++
 		}
-	}
-	return n
-}
-
-// len returns how many visits were added.
-func (g *byPlace) len() (n int) {
-	for _, x := range g.groups {
-		n += x.n
 	}
 	return n
 }
