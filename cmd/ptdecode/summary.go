@@ -48,11 +48,11 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	defer s.Close()
 	a.ui.noEvents(s, &a.open, args)
 	only, err := where.Resolve(s)
-	if noBytes(s) {
-		return cmp.Or(gist.Untraced(s, only, func(j *gist.Object) error { return a.tell(j, asJSON) }), noTrace(s))
-	}
 	if err != nil {
 		return err
+	}
+	if noBytes(s) {
+		return cmp.Or(gist.Untraced(s, only, func(j *gist.Object) error { return a.tell(j, asJSON) }), noTrace(s))
 	}
 	a.ui.doubtful(s, only, where.TIDs)
 	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}

@@ -270,14 +270,14 @@ func becomes(c *cpu, p *place) {
 		return
 	}
 	for _, x := range c.part.calls {
-		if x.unnamed {
+		if x.File == "" {
 			continue
 		}
 		if x.at.space == p.at.space || x.at.space == 0 || p.at.space == 0 {
 			return
 		}
-		sym, off, file, ok := c.machine.Symbol(p.at.space, x.Addr, c.stated)
-		if ok && off == 0 && sym == x.Sym && file == x.File {
+		sym, off, file, _ := c.machine.Symbol(p.at.space, x.Addr, c.stated)
+		if file == x.File && (x.unnamed || off == 0 && sym == x.Sym) {
 			return
 		}
 		for len(c.part.calls) > 0 {

@@ -378,8 +378,8 @@ func (t *taskCalls) started(m *Maker, r *Row) int {
 // resumes takes the way to where r leads. If that is a program, and another one than the thread ran before, its calls begin anew:
 // what awaits a return is no longer mapped.
 func (t *taskCalls) resumes(m *Maker, r *Row) {
-	if !r.HasAddr || m.names.machine(r).Kernel(r.Addr) {
-		return
+	if !r.HasAddr || r.Space == 0 || m.names.machine(r).Kernel(r.Addr) {
+		return // where the kernel returns to a program, which space that has comes later
 	}
 	was := *r
 	was.Space, t.space = t.space, r.Space

@@ -11,7 +11,6 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
-	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // list prints each call as it ends. It is a decoder.Sink. What it printed stays, so it does not begin anew.
@@ -20,7 +19,7 @@ type list struct {
 	tree calls.Tree
 	w    *bufio.Writer
 	json *json.Encoder // nil: lines
-	err  error         // of a write; rows.ErrEnough: as many calls were printed as were asked for
+	err  error         // of a write; decoder.ErrStop: as many calls were printed as were asked for
 }
 
 // newList returns a list for t's calls, printed to w.
@@ -54,7 +53,7 @@ func (l *list) Flow(b *decoder.Batch) error {
 func (l *list) Close() error {
 	l.tree.Close()
 	l.t.tree.Unmatched = l.tree.Unmatched
-	if l.err != nil && l.err != rows.ErrEnough {
+	if l.err != nil && l.err != decoder.ErrStop {
 		return l.err
 	}
 	return l.w.Flush()
@@ -75,7 +74,7 @@ func (l *list) prints(c *calls.Call) {
 		_, l.err = fmt.Fprintln(l.w, l.line(c))
 	}
 	if l.t.listed++; l.err == nil && l.t.listed == l.t.o.first {
-		l.err = rows.ErrEnough
+		l.err = decoder.ErrStop
 	}
 }
 
@@ -89,50 +88,68 @@ func (l *list) line(c *calls.Call) string {
 		took, off, own = short(total, 1), give(offBy(c, total)), short(self, 1)
 	}
 	s := fmt.Sprintf("%14s %8s %9s %8s %8d  ", begin, took, off, own, c.Insns)
-	s += terminal.Fit(nameIn(c.Sym, c.Addr, c.File), terminal.Rest(l.t.o.width, s))
-	const around, least = len("  ()"), 10 // terminal.Fit leaves as many columns
-	left := terminal.Rest(l.t.o.width, s) - around
-	if l.t.o.width == 0 {
-		left = 0 // any
-	} else if left < least {
-		return s
+	name, all := nameIn(c.Sym, c.Addr, c.File), l.about(c)
+	doubt, _, _ := strings.Cut(all, ",")
+	if sure(c) {
+		doubt = ""
 	}
-	return s + "  (" + terminal.Fit(l.about(c), left) + ")"
+	const around, least = len("  ()"), 10 // terminal.Fit leaves as many columns
+	if l.t.o.width == 0 {
+		return s + name + "  (" + all + ")"
+	}
+	rest := terminal.Rest(l.t.o.width, s)
+	if doubt != "" {
+		rest = max(rest-around-len(doubt), least)
+	}
+	s += terminal.Fit(name, rest)
+	switch left := terminal.Rest(l.t.o.width, s) - around; {
+	case left >= max(least, len(doubt)+len(", …")):
+		return s + "  (" + terminal.Fit(all, left) + ")"
+	case doubt != "":
+		return s + "  (" + doubt + ")"
+	}
+	return s
 }
 
-// about says who called c, where it ran, and what is unusual about it.
+// sure reports whether nothing puts in doubt what ran in c.
+func sure(c *calls.Call) bool { return c.Verdict == decoder.Certain && !c.Gap }
+
+// about says what is in doubt about c, how it ended, who called it, and where it ran. What is usual is left out.
 func (l *list) about(c *calls.Call) string {
-	words := []string{c.How.String()}
-	if c.Caller != nil {
-		caller := nameOf(c.Caller.Sym, c.Caller.Addr)
-		switch c.How {
-		case calls.Called:
-			words[0] = "< " + caller
-		case calls.Interrupted:
-			words[0] = "interrupts " + caller
-		default:
-			words = append(words, "< "+caller)
-		}
-	}
-	words = append(words, c.Stream.Name)
-	if c.TID >= 0 {
-		words = append(words, strings.TrimSpace(fmt.Sprintf("tid %d %s", c.TID, c.Comm)))
-	}
-	switch c.Ended {
-	case calls.Returned:
-	case calls.InGap:
-		words = append(words, "ended in a gap")
-	default:
-		words = append(words, c.Ended.String())
-	}
+	var words []string
 	if c.Verdict != decoder.Certain {
 		words = append(words, c.Verdict.String())
+	}
+	switch {
+	case c.Ended == calls.InGap:
+		words = append(words, "ended in a gap")
+	case c.Gap:
+		words = append(words, "gap in it")
+	}
+	if c.Ended != calls.Returned && c.Ended != calls.InGap {
+		words = append(words, c.Ended.String())
+	}
+	words = append(words, entered(c), c.Stream.Name)
+	if c.TID >= 0 {
+		words = append(words, strings.TrimSpace(fmt.Sprintf("tid %d %s", c.TID, c.Comm)))
 	}
 	if p := paceOf(c); p.counted > 0 {
 		words = append(words, plural.Count(p.cycles, "cycle"))
 	}
-	if c.Gap && c.Ended != calls.InGap {
-		words = append(words, "gap in it")
-	}
 	return strings.Join(words, ", ")
+}
+
+// entered says how c was entered, and by whom.
+func entered(c *calls.Call) string {
+	if c.Caller == nil {
+		return c.How.String()
+	}
+	caller := nameOf(c.Caller.Sym, c.Caller.Addr)
+	switch c.How {
+	case calls.Called:
+		return "< " + caller
+	case calls.Interrupted:
+		return "interrupts " + caller
+	}
+	return c.How.String() + ", < " + caller
 }

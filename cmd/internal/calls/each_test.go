@@ -14,12 +14,12 @@ func TestAbout(t *testing.T) {
 	l := &list{}
 	for want, c := range map[string]calls.Call{
 		"user, cpu1":                         {How: calls.FromUser, TID: -1, Ended: calls.Returned},
-		"unseen, cpu1, tid 7 sh, unwound":    {How: calls.Unseen, TID: 7, Comm: "sh", Ended: calls.Unwound},
-		"call, cpu1, ended in a gap":         {How: calls.Called, TID: -1, Ended: calls.InGap, Gap: true},
-		"call, cpu1, tail call, gap in it":   {How: calls.Called, TID: -1, Ended: calls.Replaced, Gap: true},
-		"jump, cpu1, ambiguous":              {How: calls.Jumped, TID: -1, Ended: calls.Returned, Verdict: decoder.Ambiguous},
+		"unwound, unseen, cpu1, tid 7 sh":    {How: calls.Unseen, TID: 7, Comm: "sh", Ended: calls.Unwound},
+		"ended in a gap, call, cpu1":         {How: calls.Called, TID: -1, Ended: calls.InGap, Gap: true},
+		"gap in it, tail call, call, cpu1":   {How: calls.Called, TID: -1, Ended: calls.Replaced, Gap: true},
+		"ambiguous, jump, cpu1":              {How: calls.Jumped, TID: -1, Ended: calls.Returned, Verdict: decoder.Ambiguous},
 		"interrupt, cpu1, tid 7, 1 cycle":    {How: calls.Interrupted, TID: 7, Ended: calls.Returned, Counted: true, Cycles: 1, Times: 1},
-		"resumed, cpu1, end of trace, trace": {How: calls.Resumed, TID: -1, Ended: calls.AtEnd, Verdict: decoder.Trace},
+		"trace, end of trace, resumed, cpu1": {How: calls.Resumed, TID: -1, Ended: calls.AtEnd, Verdict: decoder.Trace},
 	} {
 		c.Stream = on
 		if got := l.about(&c); got != want {

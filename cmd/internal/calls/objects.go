@@ -55,7 +55,7 @@ type callObject struct {
 	TID     int32      `json:"tid"`
 	Comm    string     `json:"comm"`
 	Depth   int        `json:"depth"`
-	Caller  string     `json:"caller,omitempty"` // the function that called it
+	Caller  string     `json:"caller,omitempty"` // the function that called it, or that it interrupted
 	Entered string     `json:"entered"`          // how
 	Verdict string     `json:"verdict"`          // the least sure of what ran in it
 	Gap     bool       `json:"gap,omitempty"`    // a gap lies in it

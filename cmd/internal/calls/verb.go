@@ -55,8 +55,8 @@ FUNC, a name or 0xADDRESS, print only that function. FUNC without REC reads ./pe
 The time of a call is from its first to its last instruction. It includes callees,
 interrupts and the time in which its thread did not run. The column self is without
 these. The time is the last one in the trace before the end, minus the last one before
-the beginning. So 0 is less than one step of the trace's clock. With FUNC, --slowest or
---split-at the output also says how far off a time may be, as ±320ns.
+the beginning. So 0 is less than one step of the trace's clock. With FUNC, --slowest,
+--split-at or --each the output also says how far off a time may be, as ±320ns.
 
 So all time between two timestamps is in self of the call in which the later one comes.
 One call may have too much, and the next too little. In sums that levels out, and waits
@@ -89,8 +89,8 @@ the command that shows what ran in it.
 --each prints no table, but every call as soon as it has ended. A line begins with the
 earliest time at which the call can have begun. Then come how long it took, how far off
 that may be, the time without callees, and the instructions with callees. In brackets it
-says who called it and where it ran. It also says how it ended if not by a return, the
-verdict if not certain, the cycles if counted, and whether a gap lies in it. Callees stand
+says the verdict if not certain, whether a gap lies in it, and how it ended if not by a
+return. Then come who called it, where it ran, and the cycles if counted. Callees stand
 before their caller because they end first. -o jsonl has the bounds of both ends.`
 
 // New returns the verb.
@@ -173,7 +173,7 @@ func (o *options) check(c *cobra.Command) error {
 		return wrong("--first %d: need 1 or more", o.first)
 	case o.slowest < 0:
 		return wrong("--slowest %d: need 0 or more", o.slowest)
-	case o.each && (o.slowest > 0 || o.splits || o.by != "" || c.Flags().Changed("sort")):
+	case o.each && slices.ContainsFunc([]string{"slowest", "split-at", "by", "sort"}, c.Flags().Changed):
 		return wrong("--each prints calls as they end: it goes with none of --slowest, --split-at, --by and --sort")
 	case o.splits && o.splitAt < 0:
 		return wrong("--split-at %d: changes count from 0", o.splitAt)

@@ -236,9 +236,12 @@ func (j *Object) Print(w io.Writer) {
 
 // printUntraced prints j where there is no trace.
 func (j *Object) printUntraced(line liner) {
-	if j.From == j.Until {
+	switch {
+	case j.Pokes == 1:
 		line("time", "the only change was made at %s", event.Seconds(j.From))
-	} else {
+	case j.From == j.Until:
+		line("time", "all changes were made at %s", event.Seconds(j.From))
+	default:
 		line("time", "%s from the first change, at %s, to the last", event.Seconds(j.Until-j.From), event.Seconds(j.From))
 	}
 	line("trace", "none: what ran is not known")

@@ -50,7 +50,7 @@ func (c *cursor) called() bool {
 	switch p.block.Class {
 	case isa.Call, isa.CallInd:
 		const int3 = 1 // bytes: who fills the return predictor of the CPU skips one
-		return x.block.Addr-p.block.End > int3 && c.mayBeCalled(x)
+		return (x.block.Addr-p.block.End > int3 || c.beginsFunction(x)) && c.mayBeCalled(x)
 	case isa.Return, isa.Jump, isa.JumpInd:
 		return c.leadsOn(p) && c.beginsFunction(x) && c.thunkCalled()
 	case isa.FarReturn:

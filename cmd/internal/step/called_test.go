@@ -28,7 +28,9 @@ var thunkedCode = map[uint64]string{
 	0x80: "\x48\xcf",             // handler: iretq
 	0x90: "\xe8\x0b\x00\x00\x00", // ftrace_caller: call tracer
 	0x95: "\xc3",                 // ret
-	0xa0: "\xc3",                 // tracer: ret
+	0xa0: "\xe8\x01\x00\x00\x00", // tracer: call leaf, which lies right behind it
+	0xa5: "\xc3",                 // ret
+	0xa6: "\xc3",                 // leaf: ret
 }
 
 const thunkedSymbols = `ffffffff81000000 T caller
@@ -39,6 +41,7 @@ ffffffff81000070 T f
 ffffffff81000080 T handler
 ffffffff81000090 T ftrace_caller
 ffffffff810000a0 T tracer
+ffffffff810000a6 T leaf
 `
 
 // thunkedTrace is the flow through thunkedCode, by the last byte of addresses. A
@@ -48,6 +51,7 @@ mode.exec l
 fup 00
 psbend
 tip 70  # the retpoline leads to f
+tip a5
 tip 95
 tip 75
 tip 05
@@ -61,6 +65,7 @@ fup 26
 tip 80
 tip 26
 tip 70
+tip a5
 tip 95
 tip 75
 tip.pgd
@@ -70,7 +75,7 @@ tip.pgd
 // a function that was jumped to. It would catch one that leaves out a function, too. In small
 // windows the thunk lies before what was decoded first.
 func TestCalledThroughThunks(t *testing.T) {
-	want := []string{"f", "tracer", "g", "f", "tracer"}
+	want := []string{"f", "tracer", "leaf", "g", "f", "tracer", "leaf"}
 	for _, most := range []int{1, 4096} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			c := thunked(t, most)

@@ -26,7 +26,7 @@ type File struct {
 	Symbols  bool   // it has the symbol _text, by which it is found where the kernel ran
 	BuildID  string // hex; "": none is known
 
-	globals []function // some of those that no other symbol is called as
+	globals []function // some of the global ones
 }
 
 // function is a symbol of code.
