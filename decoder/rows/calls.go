@@ -355,7 +355,6 @@ func (s *callStack) goesTo(enters bool) (depth int) {
 
 // ended takes the return from an exception or a system call.
 func (t *taskCalls) ended(m *Maker, r *Row) {
-	t.resumes(m, r)
 	s := t.part(m, r, r.IP)
 	switch {
 	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)):
@@ -375,11 +374,11 @@ func (t *taskCalls) started(m *Maker, r *Row) int {
 	return s.depth()
 }
 
-// resumes takes the way to where r leads. If that is a program, and another one than the thread ran before, its calls begin anew:
-// what awaits a return is no longer mapped.
+// resumes takes the beginning of tracing. If that is in a program, and another one than the thread ran before, its calls begin
+// anew: what awaits a return is no longer mapped.
 func (t *taskCalls) resumes(m *Maker, r *Row) {
 	if !r.HasAddr || r.Space == 0 || m.names.machine(r).Kernel(r.Addr) {
-		return // where the kernel returns to a program, which space that has comes later
+		return
 	}
 	was := *r
 	was.Space, t.space = t.space, r.Space
