@@ -287,7 +287,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 	s := t.part(m, r, r.IP)
 	switch r.Transfer {
 	case TransferCall:
-		if r.skips() {
+		if m.skips(r) {
 			return 0, false
 		}
 		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), m.folds(r)}), m.names.entry(r)
@@ -313,12 +313,16 @@ func (m *Maker) folds(r *Row) bool {
 	return r.HasAddr && !m.o.Thunks && m.names.inKernel(r, r.Addr, callsOn)
 }
 
-// skips reports whether r is a call that skips an INT3 at most. No function is there: the
+// skips reports whether r is a call that skips an INT3 at most, to where no function begins. The
 // kernel fills the CPU's return predictor so, and then takes the addresses off the stack
 // (arch/x86/include/asm/nospec-branch.h, FILL_RETURN_BUFFER, v6.1).
-func (r *Row) skips() bool {
+func (m *Maker) skips(r *Row) bool {
 	behind := r.IP + uint64(r.Len)
-	return r.HasAddr && r.Addr-behind <= 1
+	if !r.HasAddr || r.Addr-behind > 1 {
+		return false
+	}
+	p := m.names.At(r, r.Addr)
+	return p.Sym == "" || p.Off != 0
 }
 
 // interrupted takes what enters the kernel, or nests in it, and returns its depth.

@@ -43,7 +43,7 @@ func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
 	case TransferIret, TransferSysret:
 		*d++
 	case TransferCall:
-		if r.skips() || !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
+		if m.skips(r) || !m.o.Thunks && r.HasAddr && names.inKernel(r, r.Addr, callsOn) {
 			return *d, false
 		}
 		if names.inKernel(r, r.IP, leadsOn) {

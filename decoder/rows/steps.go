@@ -85,7 +85,7 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64, led Transfer) step {
 	switch {
 	case !m.names.leads(&r, k.Target, k.End, next), r.Transfer == TransferCond:
 		s.does = stepNothing
-	case r.Transfer == TransferCall && r.skips():
+	case r.Transfer == TransferCall && m.skips(&r):
 		s.does = stepNothing
 	case !m.names.Lasting(&r, r.IP) || !m.names.Lasting(&r, r.Addr):
 	case r.Transfer == TransferCall:

@@ -15,7 +15,7 @@ const stillLed = numTransfers
 func (m *Maker) led(r *Row, before Transfer) Transfer {
 	switch n := &m.names; {
 	case m.o.Thunks || !r.HasAddr:
-	case r.Transfer == TransferCond, r.Transfer == TransferCall && r.skips():
+	case r.Transfer == TransferCond, r.Transfer == TransferCall && m.skips(r):
 		return before // none lies in a thunk, or it is the call of a retpoline
 	case !n.inKernel(r, r.Addr, leadsOn):
 	case n.inKernel(r, r.IP, leadsOn):
