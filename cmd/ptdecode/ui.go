@@ -82,7 +82,7 @@ type ui struct {
 
 // newUI speaks on stderr.
 func newUI(stdout, stderr io.Writer) *ui {
-	return &ui{w: stderr, tty: stderr, width: terminal.Width(stderr), draw: draws("", true, terminal.Is(stdout), terminal.Is(stderr))}
+	return &ui{w: stderr, tty: stderr, width: terminal.Width(stderr), draw: draws("", false, terminal.Is(stdout), terminal.Is(stderr))}
 }
 
 // late are the verbs that print nothing before all is decoded, or nothing at all.

@@ -260,7 +260,7 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 // isStill reports whether g is f, which a program still has where it had f. Other code was mapped meanwhile, so its address space
 // has another number.
 func (f *function) isStill(g *function) bool {
-	return f.at.addr == g.at.addr && f.Sym == g.Sym && f.File == g.File && f.at.guest == g.at.guest && f.at.space != 0 && g.at.space != 0 && !f.unnamed
+	return f.at.addr == g.at.addr && f.Sym == g.Sym && f.File == g.File && f.at.guest == g.at.guest && f.at.space != 0 && g.at.space != 0
 }
 
 // becomes ends the program's calls of c's thread if it has become another program, in which p lies: what it was in is no longer

@@ -82,3 +82,21 @@ func TestFromUser(t *testing.T) {
 		}
 	}
 }
+
+// TestResumes would catch calls of a program that stay as its thread becomes another one. It would also catch some that end where
+// nothing says so: in an address space that is not known, in the same one, or in the kernel.
+func TestResumes(t *testing.T) {
+	m := &Maker{names: *NewNames(namesOnly{}, 1)} // which has other code in each space
+	for _, c := range []struct {
+		space uint32
+		addr  uint64
+		calls int // left
+	}{{1, 0x1000, 1}, {0, 0x1000, 1}, {1, 0x2000, 1}, {2, 1 << 40, 1}, {2, 0x1000, 0}} {
+		s := &taskCalls{space: 1}
+		s.user.enter(frame{ret: 0x3000})
+		s.resumes(m, &Row{Stream: &Stream{}, HasAddr: true, Addr: c.addr, Space: c.space})
+		if n := s.user.depth(); n != c.calls {
+			t.Errorf("%+v: %d calls", c, n)
+		}
+	}
+}

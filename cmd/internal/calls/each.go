@@ -13,19 +13,19 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
-// list prints each call as it ends. It is a decoder.Sink. What it printed stays, so it does not begin anew.
+// list prints each call as it ends. It is a decoder.Sink: a table that counts nothing. What it printed stays, so it does not
+// begin anew.
 type list struct {
-	t    *table // says which calls are asked for
-	tree calls.Tree
+	t    *table
 	w    *bufio.Writer
 	json *json.Encoder // nil: lines
 	err  error         // of a write; decoder.ErrStop: as many calls were printed as were asked for
 }
 
-// newList returns a list for t's calls, printed to w.
+// newList returns a list of the calls that t would count, printed to w.
 func newList(t *table, w io.Writer) *list {
 	l := &list{t: t, w: bufio.NewWriter(w)}
-	l.tree = calls.Tree{Session: t.s, OnEnd: l.prints}
+	t.tree.OnEnd = l.prints
 	if t.o.format == "jsonl" {
 		l.json = json.NewEncoder(l.w)
 		l.json.SetEscapeHTML(false)
@@ -35,12 +35,7 @@ func newList(t *table, w io.Writer) *list {
 
 // Flow takes flow, and hands on the lines of what ended in it.
 func (l *list) Flow(b *decoder.Batch) error {
-	for i := range b.Notes {
-		if b.Notes[i].Kind == decoder.NoteGap {
-			l.t.gaps++
-		}
-	}
-	if err := l.tree.Flow(b); err != nil {
+	if err := l.t.Flow(b); err != nil {
 		return err
 	}
 	if err := l.w.Flush(); err != nil {
@@ -51,8 +46,9 @@ func (l *list) Flow(b *decoder.Batch) error {
 
 // Close ends the calls that are in progress.
 func (l *list) Close() error {
-	l.tree.Close()
-	l.t.tree.Unmatched = l.tree.Unmatched
+	if err := l.t.Close(); err != nil {
+		return err
+	}
 	if l.err != nil && l.err != decoder.ErrStop {
 		return l.err
 	}
@@ -88,11 +84,11 @@ func (l *list) line(c *calls.Call) string {
 		took, off, own = short(total, 1), give(offBy(c, total)), short(self, 1)
 	}
 	s := fmt.Sprintf("%14s %8s %9s %8s %8d  ", begin, took, off, own, c.Insns)
-	name, all := nameIn(c.Sym, c.Addr, c.File), l.about(c)
-	doubt, _, _ := strings.Cut(all, ",")
-	if sure(c) {
-		doubt = ""
+	d, doubt := doubts(c), ""
+	if len(d) > 0 {
+		doubt = d[0]
 	}
+	name, all := nameIn(c.Sym, c.Addr, c.File), strings.Join(append(d, about(c)...), ", ")
 	const around, least = len("  ()"), 10 // terminal.Fit leaves as many columns
 	if l.t.o.width == 0 {
 		return s + name + "  (" + all + ")"
@@ -111,12 +107,8 @@ func (l *list) line(c *calls.Call) string {
 	return s
 }
 
-// sure reports whether nothing puts in doubt what ran in c.
-func sure(c *calls.Call) bool { return c.Verdict == decoder.Certain && !c.Gap }
-
-// about says what is in doubt about c, how it ended, who called it, and where it ran. What is usual is left out.
-func (l *list) about(c *calls.Call) string {
-	var words []string
+// doubts says what puts in doubt what ran in c, the worst first.
+func doubts(c *calls.Call) (words []string) {
 	if c.Verdict != decoder.Certain {
 		words = append(words, c.Verdict.String())
 	}
@@ -126,6 +118,11 @@ func (l *list) about(c *calls.Call) string {
 	case c.Gap:
 		words = append(words, "gap in it")
 	}
+	return words
+}
+
+// about says how c ended, who called it, and where it ran. What is usual is left out.
+func about(c *calls.Call) (words []string) {
 	if c.Ended != calls.Returned && c.Ended != calls.InGap {
 		words = append(words, c.Ended.String())
 	}
@@ -136,7 +133,7 @@ func (l *list) about(c *calls.Call) string {
 	if p := paceOf(c); p.counted > 0 {
 		words = append(words, plural.Count(p.cycles, "cycle"))
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // entered says how c was entered, and by whom.

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -11,7 +12,6 @@ import (
 // one that hides a doubt or a gap, or says what goes without saying.
 func TestAbout(t *testing.T) {
 	on := &decoder.Stream{Name: "cpu1"}
-	l := &list{}
 	for want, c := range map[string]calls.Call{
 		"user, cpu1":                         {How: calls.FromUser, TID: -1, Ended: calls.Returned},
 		"unwound, unseen, cpu1, tid 7 sh":    {How: calls.Unseen, TID: 7, Comm: "sh", Ended: calls.Unwound},
@@ -22,7 +22,7 @@ func TestAbout(t *testing.T) {
 		"trace, end of trace, resumed, cpu1": {How: calls.Resumed, TID: -1, Ended: calls.AtEnd, Verdict: decoder.Trace},
 	} {
 		c.Stream = on
-		if got := l.about(&c); got != want {
+		if got := strings.Join(append(doubts(&c), about(&c)...), ", "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

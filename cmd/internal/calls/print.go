@@ -51,14 +51,11 @@ func (t *table) print(w io.Writer) {
 
 // fit names g in n columns, 0 for any. What tells it from others keeps half of them.
 func (g *group) fit(n int) string {
-	return fitted(g.name(), strings.TrimSuffix(strings.TrimPrefix(g.apart(), "  ("), ")"), n)
-}
-
-// fitted returns a name, with what tells it from others behind it, in n columns. 0: any.
-func fitted(name, apart string, n int) string {
-	if apart == "" || n == 0 {
-		return terminal.Fit(strings.TrimSuffix(name+"  ("+apart+")", "  ()"), n)
+	name, apart := g.name(), g.apart()
+	if apart == "" {
+		return terminal.Fit(name, n)
 	}
+	apart = strings.TrimSuffix(strings.TrimPrefix(apart, "  ("), ")")
 	left := max(n-len("  ()"), min(n, 2))
 	apart = terminal.Fit(apart, max(left/2, left-utf8.RuneCountInString(name)))
 	return terminal.Fit(name, max(left-utf8.RuneCountInString(apart), min(left, 1))) + "  (" + apart + ")"

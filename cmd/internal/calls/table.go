@@ -102,7 +102,7 @@ type slowCall struct {
 // newTable returns an empty table.
 func newTable(s *decoder.Session, o *options) *table {
 	t := &table{o: o, s: s}
-	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget, Fold: !o.filters && o.by == "" && o.split == 0 && o.slowest == 0}
+	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget, Fold: !o.filters && o.by == "" && o.split == 0 && o.slowest == 0 && !o.each}
 	t.forget()
 	return t
 }

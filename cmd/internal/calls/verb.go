@@ -187,6 +187,9 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 	if err := o.check(c); err != nil {
 		return err
 	}
+	if o.each {
+		o.by, o.slowest, o.splitAt = "", 0, -1 // defaults, from a variable or a file
+	}
 	all := args
 	args, err := o.named(args)
 	if err != nil {

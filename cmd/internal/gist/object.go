@@ -104,12 +104,8 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 	return j
 }
 
-// Untraced hands tell what is recorded without trace: the changes that only lets pass. It does
-// not where there are none, nor where only is nil, as nothing fits the filters.
+// Untraced hands tell what is recorded without trace: the changes that only lets pass. Where there are none, it does not.
 func Untraced(s *decoder.Session, only *filter.Filter, tell func(*Object) error) error {
-	if only == nil {
-		return nil
-	}
 	j := New(s, &report.Summary{}, only)
 	if j.Pokes == 0 {
 		return nil

@@ -97,7 +97,7 @@ func (k *File) Names(s *decoder.Session, say func(format string, args ...any)) e
 			return x.Addr - text.Addr, ok && found && x.Module == ""
 		}
 		if why := k.differs(build, at); why != "" {
-			return &decoder.CallError{What: fmt.Sprintf("--vmlinux %s: it is not the kernel that ran: %s", k.Path, why)}
+			return &decoder.CallError{What: fmt.Sprintf("--vmlinux %s: it is not the kernel that ran: %s; give that kernel's file, or none", k.Path, why)}
 		}
 	}
 	if !k.Symbols {
