@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/plural"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -158,8 +159,9 @@ func (b *Kernel) Known() string {
 	for _, r := range b.doubts.bytes {
 		bytes += r.Len
 	}
-	return fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
-		b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts.bytes))
+	return fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %s %s as boot made them; %d of %s of boot are settled, %s of code in %s depend on the others and are ambiguous",
+		b.path, b.shift, b.moved, plural.Count(sites, "site"), plural.Word(sites, "is", "are"), len(b.settled), plural.Count(len(b.kernel.Choices()), "choice"),
+		plural.Count(bytes, "byte"), plural.Count(len(b.doubts.bytes), "place"))
 }
 
 // choose picks the segments to learn from, spread over all streams.
