@@ -189,7 +189,7 @@ func (d *condenser) follow(list []decoder.BatchRange, base uint32) {
 			d.comesTo(k, i, was)
 			d.await = nothing
 		} else if d.n > 0 && (k.Addr-d.lo-1 >= d.inner || k.End-d.lo > d.size) && k != d.returner {
-			d.jumpsTo(k, was)
+			d.jumpsTo(k, i, was)
 		}
 		if x.Verdict != decoder.Certain {
 			d.leave()

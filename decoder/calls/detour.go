@@ -174,8 +174,8 @@ func behindCall(s *decoder.Session, addr uint64) bool {
 	return false
 }
 
-// jumpsTo takes the flow to k by a jump, or as it runs on: as jumps and jumpsBriefly do.
-func (d *condenser) jumpsTo(k *decoder.Block, was *instant) {
+// jumpsTo takes the flow to k, of list[i], by a jump, or as it runs on: as jumps and jumpsBriefly do.
+func (d *condenser) jumpsTo(k *decoder.Block, i int, was *instant) {
 	p := d.placeOf(k)
 	x := &d.frames[d.n-1]
 	switch {
@@ -188,6 +188,8 @@ func (d *condenser) jumpsTo(k *decoder.Block, was *instant) {
 		d.replaced = append(d.replaced, ended{x.f, max(was.stated, x.began) - x.began, x.inside, x.insns})
 		x.f, x.began, x.insns, x.inside = p.function, d.instant.stated, 0, 0
 		d.within(p.function)
+	case !p.first && (i == 0 || d.list[i-1].Block.Class == isa.JumpInd):
+		d.leave() // the jump may leave calls
 	case !p.first:
 		d.within(p.function)
 	case p.leadsOn && k.N == 1 && k.Class == isa.Return:

@@ -43,11 +43,12 @@
 // there on the code shows when the kernel takes the next one's stack. The records count
 // again where they say that another thread has run for long and the code showed no switch.
 //
-// A return ends the innermost call that it fits, and unwinds those inside of it. So longjmp,
-// C++ exceptions and coroutines are followed. A return that fits no call leads into some
-// function. Where that function is in progress, the calls inside of it are unwound. If it
-// is not, a call takes their place of which the beginning is not known. Tree.Unmatched
-// counts both.
+// A return ends the innermost call that it fits, and unwinds those inside of it. One that fits
+// no call leads into some function. Where that function is in progress, the calls inside of it
+// are unwound. If it is not, a call takes their place of which the beginning is not known.
+// Tree.Unmatched counts both. An indirect jump into the midst of a function in progress
+// unwinds the calls inside of it, too. So longjmp and C++ exceptions are followed. Coroutines
+// are, as far as each yields from functions of its own: a return fits a call of any of them.
 //
 // At a gap nobody knows which calls ended. They stay, with Call.Gap, until a return fits
 // them. What ends in any other way is taken to have ended in the gap.

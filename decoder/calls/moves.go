@@ -301,6 +301,9 @@ func found(c *cpu, f *function, how Way) {
 
 // jumps takes the flow to a place by a jump, or as it runs on.
 func (c *cpu) jumps(addr uint64, p *place) {
+	if i := leapsTo(c, p); i >= 0 {
+		c.endAbove(i)
+	}
 	f, top := p.function, c.top
 	switch {
 	case top == nil:

@@ -175,6 +175,9 @@ func steadily(c *cpu, y *symbols.Symbol, index int) *function {
 	return f
 }
 
+// coldSuffix ends the name of what a compiler moved out of a function.
+const coldSuffix = ".cold"
+
 // functionOf returns the function of a name that begins there.
 func functionOf(c *cpu, at functionAt, sym, file string) *function {
 	f := c.find(at, sym, file)
@@ -189,7 +192,7 @@ func functionOf(c *cpu, at functionAt, sym, file string) *function {
 	} else {
 		f.leadsOn = strings.HasSuffix(sym, "@plt")
 	}
-	f.inner = strings.HasSuffix(sym, ".cold")
+	f.inner = strings.HasSuffix(sym, coldSuffix)
 	c.finds(f)
 	return f
 }

@@ -44,15 +44,41 @@ func (c *cpu) back(addr uint64, p *place) {
 // another call's.
 func (p *place) again(call *Call) bool { return p.first && call.Ran }
 
+// leapsTo returns which call a jump to p goes on in, with the calls inside of it left behind: longjmp and C++
+// exceptions do so. What called _Unwind_Resume is over. It returns -1 if the jump leaves no call.
+func leapsTo(c *cpu, p *place) int {
+	k, calls := c.prev, c.part.calls
+	if k == nil || k.Class != isa.JumpInd && k.Class != isa.Return || k.LastIP() != c.from || p.unnamed || p.first && !p.inner {
+		return -1
+	}
+	n, over := len(calls), false
+	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
+		if over = i < n-1 && (calls[i+1].Sym == "_Unwind_Resume" || over && calls[i+1].nested()); over || !calls[i].holds(p.function) {
+			continue
+		}
+		if i == n-1 || i == n-2 && calls[i+1].nested() {
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+// holds reports whether g is f, or what a compiler moved out of f.
+func (f *function) holds(g *function) bool {
+	return f == g || g.inner && f.File == g.File && f.at.space == g.at.space && f.Sym+coldSuffix == g.Sym
+}
+
 // unawaited takes a return that no call awaits.
 func (c *cpu) unawaited(addr uint64, p *place) {
 	calls := c.part.calls
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
 		switch {
-		case i < n-1 && calls[i].function == p.function && !p.unnamed && !p.again(calls[i]):
+		case i < n-1 && calls[i].holds(p.function) && !p.unnamed && !p.again(calls[i]):
 			c.Unmatched++
 			c.endAbove(i)
+			c.within(p.function)
 			return
 		case calls[i].open:
 			c.endAbove(i)

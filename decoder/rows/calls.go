@@ -225,16 +225,24 @@ func (s *callStack) enter(f frame) int {
 	return s.depth() - 1
 }
 
-// leave takes a return to addr: matched if some call awaits it.
-func (s *callStack) leave(addr uint64) (matched bool) {
+// awaiting returns the innermost call that awaits a return to addr; -1: none does.
+func (s *callStack) awaiting(addr uint64) int {
 	n := len(s.frames)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
 		if s.frames[i].ret == addr {
-			s.cut(i)
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
+}
+
+// leave takes a return to addr: matched if some call awaits it.
+func (s *callStack) leave(addr uint64) (matched bool) {
+	i := s.awaiting(addr)
+	if i >= 0 {
+		s.cut(i)
+	}
+	return i >= 0
 }
 
 // resume takes the return to what was interrupted; there may be nothing.
@@ -302,6 +310,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 	case TransferTraceStart:
 		return t.started(m, r), true
 	case TransferJump:
+		s.leaps(m, r)
 		entered := m.enters(r)
 		return s.jumps(entered && m.lists(r)), entered
 	}
@@ -341,6 +350,9 @@ func (s *callStack) comesBack(m *Maker, r *Row) (depth int, ok bool) {
 		return 0, false
 	}
 	ok = m.names.entry(r)
+	if s.leaps(m, r) {
+		return s.inPlace(), ok
+	}
 	return s.goesTo(ok), ok
 }
 

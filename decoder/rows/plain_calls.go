@@ -41,7 +41,7 @@ func (l *branches) callsOf(b *flow.Batch, i, end int) (last int, err error) {
 			continue // a conditional branch does nothing to the tree
 		}
 		s := tree.stepOf(m, l.st, b, x, b.After(k).Addr, l.led)
-		if s.does == stepAsRow {
+		if t.asRow(s) {
 			stop, known = k+1, k
 			break
 		}

@@ -20,6 +20,7 @@ type step struct {
 	thunk  bool // in one of its thunks
 	hidden bool // it calls a trampoline, which is no level of the tree
 	enters bool // it enters a function
+	leaps  bool // a return that may leave calls as callStack.leaps says, if no call awaits it
 	ret    uint64
 	row    *Row // of the call, but for its stream, time, verdict and depth; nil: it is not listed
 }
@@ -104,8 +105,10 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64, led Transfer) step {
 	if s.enters = m.names.entry(&r); r.Transfer == TransferJump {
 		s.enters = m.enters(&r)
 	}
+	far := m.mayLeap(&r)
+	s.leaps = far && s.does == stepReturn
 	switch {
-	case s.enters && m.names.takesStack(&r):
+	case s.enters && m.names.takesStack(&r), far && s.does == stepJump:
 		s.does = stepAsRow
 	case s.does == stepJump && !s.enters:
 		s.does = stepNothing
@@ -119,12 +122,22 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64, led Transfer) step {
 	return s
 }
 
+// asRow reports whether s is to be taken by its row.
+func (t *taskCalls) asRow(s *step) bool {
+	return s.does == stepAsRow || s.leaps && t.stackOf(s).awaiting(s.next) < 0
+}
+
+// stackOf returns the calls that s belongs to.
+func (t *taskCalls) stackOf(s *step) *callStack {
+	if s.kernel {
+		return &t.kernel
+	}
+	return &t.user
+}
+
 // take is taskCalls.step.
 func (t *taskCalls) take(s *step) (depth int, listed bool) {
-	c := &t.user
-	if s.kernel {
-		c = &t.kernel
-	}
+	c := t.stackOf(s)
 	switch s.does {
 	case stepCall:
 		return c.enter(frame{s.ret, s.thunk, s.hidden}), s.row != nil

@@ -1,0 +1,44 @@
+package rows
+
+import (
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// leaps takes a jump or return to another function than its own, behind where that begins: longjmp and C++ exceptions
+// leave calls so. What a function called is over where the flow goes on in it. It reports whether any call is.
+func (s *callStack) leaps(m *Maker, r *Row) bool {
+	n := len(s.frames)
+	if n == 0 || !m.mayLeap(r) {
+		return false
+	}
+	to, i := m.names.At(r, r.Addr), n-1
+	if m.names.At(r, r.IP).Sym == "_Unwind_Resume" { // what called it is over
+		i--
+	}
+	for ; i >= 0 && i >= n-maxUnwind && s.frames[i].ret != 0; i-- {
+		if p := m.names.At(r, s.frames[i].ret-1); p.with(to) {
+			s.cut(i)
+			return true
+		}
+	}
+	return false
+}
+
+// mayLeap reports whether r is a branch as leaps takes it.
+func (m *Maker) mayLeap(r *Row) bool {
+	if r.Class != isa.JumpInd && r.Class != isa.Return || !r.HasAddr {
+		return false
+	}
+	to := m.names.At(r, r.Addr)
+	return to.Sym != "" && (to.Off != 0 || strings.HasSuffix(to.Sym, coldSuffix)) && !m.names.At(r, r.IP).with(to)
+}
+
+// coldSuffix ends the name of what a compiler moved out of a function.
+const coldSuffix = ".cold"
+
+// with reports whether p and q lie in the same function, with what a compiler moved out of it.
+func (p Place) with(q Place) bool {
+	return p.DSO == q.DSO && strings.TrimSuffix(p.Sym, coldSuffix) == strings.TrimSuffix(q.Sym, coldSuffix)
+}
