@@ -83,6 +83,7 @@ type Call struct {
 	told   bool   // its end was told of already
 	hidden bool   // a thunk, or a call inside of a function: nobody is told
 	open   bool   // how it was entered is not known: any return may be its own
+	stale  bool   // a gap came, and nothing has shown since that it is still in progress
 	root   bool   // entered from user space
 	maybe  bool   // that is likely, no more: tracing came on as it began
 	async  bool   // it interrupted what lies outside of it, at left

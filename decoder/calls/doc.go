@@ -51,7 +51,8 @@
 // are, as far as each yields from functions of its own: a return fits a call of any of them.
 //
 // At a gap nobody knows which calls ended. They stay, with Call.Gap, until a return fits
-// them. What ends in any other way is taken to have ended in the gap.
+// them. What ends in any other way is taken to have ended in the gap. A call that the flow is
+// found in behind the gap has no Caller.
 //
 // Start reading in call.go and tree.go; moves.go says when a call begins, returns.go when it
 // ends. Files such as brief.go, quickly.go and detour.go do the same work faster where less

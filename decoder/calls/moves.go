@@ -39,7 +39,7 @@ func (c *cpu) note(n *decoder.Note) {
 func (th *thread) gap() {
 	for _, p := range []*stack{&th.user, &th.kernel} {
 		for _, call := range p.calls {
-			call.Gap = true
+			call.Gap, call.stale = true, true
 		}
 	}
 }
@@ -251,6 +251,7 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 	for i := len(calls) - 1; i >= 0 && i >= len(calls)-maxUnwind; i-- {
 		if f := calls[i].function; f == p.function || f.isStill(p.function) {
 			c.endAbove(i)
+			c.top.stale = false
 			return
 		}
 	}
@@ -289,10 +290,13 @@ func becomes(c *cpu, p *place) {
 }
 
 // found begins a call of f of which it is not known what led there. A thunk is told of as other functions are
-// where no call is known that it belongs to.
+// where no call is known that it belongs to. Behind a gap it need not lie in the call that was innermost before.
 func found(c *cpu, f *function, how Way) {
+	stale := c.top != nil && c.top.stale
 	call := c.enter(f, how, 0)
-	call.open = true
+	if call.open = true; stale {
+		call.Caller = nil
+	}
 	if len(c.part.calls) == 1 {
 		call.hidden = false
 	}
@@ -358,7 +362,7 @@ func (c *cpu) replaces(f *function) {
 	}
 	c.end(Replaced)
 	call := c.enter(f, Jumped, c.from)
-	call.ret, call.open, call.root, call.maybe, call.async, call.left, call.trap = was.ret, was.open, was.root, was.maybe, was.async, was.left, was.trap
+	call.Caller, call.ret, call.open, call.root, call.maybe, call.async, call.left, call.trap = was.Caller, was.ret, was.open, was.root, was.maybe, was.async, was.left, was.trap
 	c.told(call)
 }
 

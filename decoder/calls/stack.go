@@ -241,7 +241,8 @@ func (c *cpu) end(how Way) {
 		c.OnEnd(call)
 	}
 	if n > 0 {
-		c.atTop(p.calls[n-1].function)
+		c.atTop(up.function)
+		up.stale = up.stale && how != Returned
 	} else {
 		c.top = nil
 		c.at0()
