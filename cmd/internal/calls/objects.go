@@ -20,9 +20,10 @@ type functionObject struct {
 	By        string  `json:"by,omitempty"`
 	Part      string  `json:"part,omitempty"` // of --split-at: before, across, after
 	Count     uint64  `json:"count"`
-	Timed     uint64  `json:"timed"`  // calls that have a time
-	Open      uint64  `json:"open"`   // calls that have none
-	Unseen    uint64  `json:"unseen"` // of them, those that began before the trace shows them: count has them not
+	Timed     uint64  `json:"timed"`               // calls that have a time
+	Open      uint64  `json:"open"`                // calls that have none
+	Unseen    uint64  `json:"unseen"`              // of them, those that began before the trace shows them: count has them not
+	Elsewhere uint64  `json:"elsewhere,omitempty"` // calls that began in the trace without their first instruction: count has them not
 	Ambiguous uint64  `json:"ambiguous"`
 	Insns     uint64  `json:"instructions"` // with callees
 	Total     *uint64 `json:"total_ns,omitempty"`
@@ -126,7 +127,7 @@ func (t *table) objects(w io.Writer) error {
 		k := &g.took
 		x := functionObject{
 			Type: "function", Sym: g.sym, Guest: g.guest, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
-			Count: g.count, Timed: k.N, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
+			Count: g.count, Timed: k.N, Open: g.open, Unseen: g.unseen, Elsewhere: g.elsewhere, Ambiguous: g.weak, Insns: g.insns,
 			jsonPace: g.object(), Counted: g.counted,
 		}
 		if k.N > 0 {

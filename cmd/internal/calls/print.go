@@ -151,6 +151,9 @@ func (g *group) histogram(w io.Writer) {
 	if g.unseen > 0 {
 		fmt.Fprintf(w, "\n  %d more began before the trace shows them", g.unseen)
 	}
+	if g.elsewhere > 0 {
+		fmt.Fprintf(w, "\n  %d more without %s first instruction: entered behind it, or ended before", g.elsewhere, plural.Word(g.elsewhere, "its", "their"))
+	}
 	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Least, 1),
 		short(k.Quantile(0.5), 1), short(k.Quantile(0.9), 1), short(k.Quantile(0.99), 1), short(k.Most, 1))
 	var counts [65]uint64

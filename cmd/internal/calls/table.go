@@ -59,8 +59,10 @@ type group struct {
 	took  spread.Spread
 
 	pace                 // of the calls that have cycles
-	unseen uint64        // of those, calls of which the first instruction did not run in the trace
+	unseen uint64        // calls that began before the trace shows them
 	off    spread.Spread // of calls of which bounds are known: how far off the time may be, ns
+
+	elsewhere uint64 // calls without their first instruction, that began in the trace
 
 	groupKey
 	sym, file string
@@ -147,10 +149,13 @@ func (t *table) ended(c *calls.Call) {
 		return
 	}
 	g := t.group(c)
-	if c.Ran {
-		g.count += c.Times
-	} else {
+	switch {
+	case c.How == calls.Unseen:
 		g.unseen++
+	case c.Ran:
+		g.count += c.Times
+	default:
+		g.elsewhere++
 	}
 	g.insns += c.Insns
 	if c.Verdict >= decoder.Unconfirmed {

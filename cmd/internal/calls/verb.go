@@ -65,7 +65,8 @@ it for instructions, lines and blocks, and calls for functions and waits.
 
 A call counts if its first instruction ran within the trace. A call that did not begin
 and end within the trace has no time. -o jsonl counts these as open, and those that
-began before the trace as unseen.
+began before the trace as unseen. It counts as elsewhere those that began within the
+trace, but without their first instruction.
 
 A jump to a function's first instruction is a call: it replaces the function that it
 leaves. An interrupt's handler is a call, too. So is running on into a function's first
