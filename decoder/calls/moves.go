@@ -316,6 +316,9 @@ func (c *cpu) jumps(addr uint64, p *place) {
 		c.within(f)
 	case f != top.function && p.unnamed:
 		c.at0()
+	case !p.first && top.slots: // of a probe, which was found in place of the function that has the probe
+		c.end(Replaced)
+		found(c, f, Unseen)
 	case !p.first:
 		if n := len(c.part.calls); top.nested() && n > 1 && c.part.calls[n-2].function == f {
 			c.end(Returned)
