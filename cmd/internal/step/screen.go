@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
@@ -41,18 +42,31 @@ func (p *Stop) print(w io.Writer) error {
 		line("%s", strings.TrimRight(p.SrcLine+"  "+p.Source, " "))
 	}
 	line("%s", p.versions())
-	for _, n := range p.Notes {
+	for _, n := range some(p.Notes) {
 		line("# %s", n)
 	}
 	b.WriteString("\n")
 	p.codeLines(line)
 	b.WriteString("\n")
-	for _, g := range p.Gaps {
+	for _, g := range some(p.Gaps) {
 		line("next: gap: %s", g)
 	}
 	line("next: %s", cmp.Or(p.NextSym, p.Next, "the trace ends here"))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mostNotes is how many notes of one place a screen has.
+const mostNotes = 8
+
+// some returns notes for a screen: all, or the first ones and the last one. Between two stops there may be thousands of gaps.
+func some(notes []string) []string {
+	n := len(notes)
+	if n <= mostNotes {
+		return notes
+	}
+	left := fmt.Sprintf("... %d more", n-mostNotes+1)
+	return slices.Concat(notes[:mostNotes-2], []string{left, notes[n-1]})
 }
 
 // codeLines prints the code around the stop by line.

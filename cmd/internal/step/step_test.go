@@ -121,3 +121,14 @@ func length(t *testing.T, s *decoder.Session, set isa.Decoder, mode isa.Mode, r 
 	}
 	return uint64(in.Len)
 }
+
+// TestSome would catch a screen with thousands of gaps, and one that leaves out the gap right before the stop.
+func TestSome(t *testing.T) {
+	notes := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+	if got := some(notes[:8]); !slices.Equal(got, notes[:8]) {
+		t.Errorf("%q", got)
+	}
+	if got := some(notes); !slices.Equal(got, []string{"0", "1", "2", "3", "4", "5", "... 3 more", "9"}) {
+		t.Errorf("%q", got)
+	}
+}
