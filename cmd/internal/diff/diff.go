@@ -117,7 +117,7 @@ Exit codes: 0 alike, 4 different, 3 alike as far as the trace goes: there are ga
 func (x *flags) verb(c *cobra.Command, h *Host, o options) (*verb, error) {
 	pct, err := strconv.ParseFloat(strings.TrimSuffix(x.threshold, "%"), 64)
 	switch {
-	case err != nil || pct < 0 || pct > 100:
+	case err != nil || !(0 <= pct && pct <= 100): // NaN, too
 		return nil, usage("--threshold %q: need a percentage from 0 to 100", x.threshold)
 	case x.format != "text" && x.format != "jsonl":
 		return nil, usage("--output %q: need text or jsonl", x.format)
