@@ -83,8 +83,8 @@ poke:385+2us is 2 us after it. poke:385±10us, or poke:385+-10us, is the time ar
 it. 5%-10% is a part of the trace, 10% alone the first tenth, 10%/3 the third tenth.
 
 Names may be globs: * is any text, ? any character, [a-z] one of those in brackets. A
-name that the recording does not have is an error (exit code 2). The message names
-similar ones.
+name fits itself, whatever signs it has, as operator[]. A name that the recording does
+not have is an error (exit code 2). The message names similar ones.
 
 Fields:
 ` + strings.TrimRight(output.FieldHelp(), "\n")

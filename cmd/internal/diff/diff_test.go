@@ -100,7 +100,7 @@ func TestTimes(t *testing.T) {
 // nothing and is not told, and a difference that is expected and printed.
 func TestExpected(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "known")
-	text := "# known\n\n+ function ring_*: called 3 times, 2 instructions of it\n~ calls a b: c\n"
+	text := "# known\n\n+ function ring_*: called 3 times, 2 instructions of it\n~ calls a b: c\n- function a[b-]\n"
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,14 @@ func TestExpected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []Difference{{Change: "added", Kind: "function", Sym: "ring_buffer"}, {Change: "removed", Kind: "function", Sym: "ring_buffer"}}
+	list := []Difference{{Change: "added", Kind: "function", Sym: "ring_buffer"}, {Change: "removed", Kind: "function", Sym: "ring_buffer"}, {Change: "removed", Kind: "function", Sym: "a[b-]"}}
 	if rest := x.rest(list); len(rest) != 1 || rest[0].Change != "removed" {
 		t.Errorf("rest %v", rest)
 	}
 	if m := x.missing(); !slices.Equal(m, []string{"~ calls a b"}) {
 		t.Errorf("missing %q", m)
 	}
-	for _, bad := range []string{"x", "+ thing y", "+ function", "* function f", "+ function [a"} {
+	for _, bad := range []string{"x", "+ thing y", "+ function", "* function f"} {
 		if err := os.WriteFile(file, []byte(bad), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // patterns is names, each as it is or as a glob: * is any text, ? any character, [a-z] one
-// of those in brackets. A bracket that no other one closes is one, as in a shell.
+// of those in brackets. A bracket that no other one closes, or with nothing in it, is one.
 type patterns []string
 
 // fit reports whether a pattern fits name.
@@ -34,36 +34,57 @@ func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
 
 // forMatch writes a pattern as path.Match reads it.
 func forMatch(pattern string) string {
-	last := strings.LastIndexByte(pattern, ']')
 	var w strings.Builder
+	class := false // i is in brackets
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
-		case c == '[' && i > last:
-			w.WriteString(`\[`)
+		case c == '[' && !class:
+			if class = opens(pattern[i+1:]); !class {
+				w.WriteByte('\\')
+			}
+			w.WriteByte(c)
 		case c == '\\' && i+1 < len(pattern):
 			w.WriteString(pattern[i : i+2])
 			i++
 		default:
+			class = class && c != ']'
 			w.WriteByte(c)
 		}
 	}
 	return noSlash(w.String())
 }
 
+// opens reports whether a bracket in front of s has characters in it and another closes it.
+func opens(s string) bool {
+	s = strings.TrimPrefix(s, "^")
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ']':
+			return i > 0
+		case '\\':
+			i++
+		}
+	}
+	return false
+}
+
 // isGlob reports whether s has a character that is special in a glob.
 func isGlob(s string) bool { return strings.ContainsAny(s, `*?[\`) }
 
-// Globs refuses patterns that fit nothing.
+// Globs refuses patterns that fit nothing. One that is no glob may still be a name.
 func Globs(flag string, list []string) (patterns, error) {
-	for _, p := range list {
-		if _, err := path.Match(forMatch(p), ""); err != nil && isGlob(p) {
-			return nil, callf("--%s %q: nothing or no range stands in its brackets, or a backslash ends it", flag, p)
-		}
-		if p == "" {
-			return nil, callf("--%s: an empty name names nothing", flag)
-		}
+	if slices.Contains(list, "") {
+		return nil, callf("--%s: an empty name names nothing", flag)
 	}
 	return list, nil
+}
+
+// nearest is the end of a message about a pattern that fits none of the names.
+func nearest(pattern string, names iter.Seq[string]) string {
+	if _, err := path.Match(forMatch(pattern), ""); err != nil && isGlob(pattern) {
+		return "; it is no glob: no range stands in its brackets, or a backslash ends it"
+	}
+	return Nearest(pattern, names)
 }
 
 // Near returns the names most like name, the best first, at most n. A name is like

@@ -219,7 +219,7 @@ func lookUp(flag, what string, list []string, names iter.Seq[string], fit func(p
 		case !some:
 			return callf("--%s %s: the recording names no %s", flag, p, what)
 		default:
-			return callf("--%s %s: no such %s%s", flag, p, what, Nearest(p, names))
+			return callf("--%s %s: no such %s%s", flag, p, what, nearest(p, names))
 		}
 	}
 	return nil
@@ -284,7 +284,7 @@ func noFunction(y *symbols.Table, pattern string, names iter.Seq[string]) error 
 			return callf("--sym %s: ends before it begins: %s is the range by address", pattern, turned)
 		}
 	}
-	near := Nearest(pattern, names)
+	near := nearest(pattern, names)
 	if near == "" {
 		near = ", and none is like it; write names without +OFFSET, or as a glob"
 	}
