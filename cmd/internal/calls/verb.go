@@ -74,6 +74,11 @@ instruction, for which flow --level call has no line. Thunks, such as retpolines
 to the call that they serve. Calls inside a gap are not seen. ptdecode help words
 explains gap.
 
+The thread of a call is that on whose stack the kernel runs, also with --tid, --comm and
+--by. The tid of flow goes by the records of switches, which are made just before or
+behind the change of stacks. Between both, about a microsecond, the two verbs name
+different threads.
+
 If the trace counts cycles, there are the columns cycles and ipc. These traces do: CYC
 of Intel PT, cycle counts of ETMv4 and ETE, cycle-accurate ETMv3 and PTM. The columns are
 the core's cycles in the calls, with callees, and instructions per cycle. Interrupts and
