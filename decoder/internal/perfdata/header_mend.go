@@ -8,6 +8,9 @@ import (
 // Mending the file header and the attributes. What the header says fits together, so one
 // wrong byte of it can be told. EVENT_DESC repeats the attributes.
 
+// maxWrongMagic is how many bytes of the magic may be wrong and are corrected.
+const maxWrongMagic = 2
+
 // mendHeader corrects the header of a file that is no pipe, where one byte of it is wrong,
 // and bytes of attributes. It does nothing where the header fits, or where more than one
 // change would make it fit.
@@ -16,7 +19,7 @@ func mendHeader(r *Recording, src *source) {
 	if len(b) < fileHeaderSize {
 		return
 	}
-	if k := differing(b[:8], []byte(magic2)); k == 1 || k == 2 {
+	if k := differing(b[:8], []byte(magic2)); k > 0 && k <= maxWrongMagic {
 		mendedHeader(r, src, 0, "magic %q, taken as %q", b[:8], magic2)
 		copy(b, magic2)
 	}

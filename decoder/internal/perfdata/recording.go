@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -138,15 +139,20 @@ const Stdin = "stdin"
 
 // OpenPipe reads a perf.data in its pipe form (perf record -o -), or in its
 // file form, from rd to its end. A reader that fails midway leaves what came
-// before it, and a finding in Trouble.
+// before it, and a finding in Trouble. What does not begin as a perf.data is refused
+// before the rest is read.
 func OpenPipe(rd io.Reader) (*Recording, error) {
 	return openPipe(rd, Stdin)
 }
 
 func openPipe(rd io.Reader, name string) (*Recording, error) {
+	in := bufio.NewReader(rd)
+	if head, err := in.Peek(len(magic2)); err == nil && differing(head, []byte(magic2)) > maxWrongMagic {
+		return nil, checkMagic(name, head) // what is no recording may have no end
+	}
 	r := &Recording{name: name}
 	var sp spool
-	if _, err := io.Copy(&sp, rd); err != nil {
+	if _, err := io.Copy(&sp, in); err != nil {
 		var pe *fs.PathError
 		if sp.n == 0 || (errors.As(err, &pe) && pe.Op == "write") {
 			sp.drop()

@@ -3,6 +3,7 @@ package perfdata
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,37 @@ func TestPipeFails(t *testing.T) {
 	}
 	if _, err := Open(nil, filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// endless is a reader of the same bytes again and again. It counts what it gave.
+type endless struct {
+	line []byte
+	gave int
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	for n+len(e.line) <= len(p) {
+		n += copy(p[n:], e.line)
+	}
+	e.gave += n
+	return n, nil
+}
+
+// TestPipeEndless would catch a pipe that is read to its end, or until the disk is full, though
+// its first bytes say that it is no recording.
+func TestPipeEndless(t *testing.T) {
+	for line, want := range map[string]string{
+		"y\n":              `header: magic "y\ny\ny\ny\n", need "PERFILE2"`,
+		"\x00":             `need "PERFILE2"`,
+		"\x1f\x8b\x08\x00": "packed by gzip",
+		"2ELIFREP\x00\x00": "big-endian",
+	} {
+		in := &endless{line: []byte(line)}
+		_, err := OpenPipe(io.LimitReader(in, 1<<24))
+		if err == nil || !strings.Contains(err.Error(), want) || in.gave > 1<<16 {
+			t.Errorf("%q: read %d bytes, error %v, want %s", line, in.gave, err, want)
+		}
 	}
 }
 
