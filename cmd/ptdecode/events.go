@@ -31,7 +31,7 @@ such events, so its stream is only the header line.`,
 			if err != nil {
 				return err
 			}
-			warns, err := decoder.WriteEvents(c, a.out)
+			warns, err := host.Until(a.ctx, func() ([]decoder.Warning, error) { return decoder.WriteEvents(c, a.out) })
 			if a.ui.warn(warns); err != nil {
 				return err
 			}

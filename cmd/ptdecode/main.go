@@ -4,8 +4,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"os/signal"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 )
@@ -24,7 +26,7 @@ func main() {
 // the command's name and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{in: stdin, out: stdout, ui: newUI(stdout, stderr)}
-	ctx, stop := a.interruptible()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return a.execute(ctx, args)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/vmlinux"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
@@ -269,7 +270,7 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 func named(a *app, args []string) (s *decoder.Session, err error) {
 	c, err := a.config(args)
 	if err == nil {
-		s, err = decoder.Open(c)
+		s, err = host.Until(a.ctx, func() (*decoder.Session, error) { return decoder.Open(c) })
 	}
 	if err != nil {
 		return nil, err

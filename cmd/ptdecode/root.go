@@ -26,6 +26,7 @@ type app struct {
 	out  io.Writer
 	ui   *ui
 	open openFlags
+	ctx  context.Context // of the call of the verb: Ctrl-C cancels it
 
 	vmlinux *vmlinux.File // of --vmlinux; nil: none
 	screen  screen

@@ -35,6 +35,7 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	complete(root, "color", "always", "never", "auto")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		var err error
+		a.ctx = c.Context()
 		if a.preset, err = defaults(c); err != nil {
 			return err
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -195,11 +193,6 @@ func (u *ui) done() {
 	defer u.mu.Unlock()
 	u.wipe()
 	u.draw = false
-}
-
-// interruptible returns a context that the user's Ctrl-C cancels.
-func (a *app) interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt)
 }
 
 // exit prints err and returns its exit code. ctx is the command's: if it is

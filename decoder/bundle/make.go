@@ -47,6 +47,9 @@ func Make(ctx context.Context, c decoder.Config, o Options) (*Bundle, error) {
 	if from.Recording == "-" {
 		return nil, &decoder.CallError{What: "a bundle is made of files: save standard input to one, and name it"}
 	}
+	if st, err := (files.Tree{FS: from.FS}).Stat(from.Recording); err == nil && !st.IsDir() && !st.Mode().IsRegular() {
+		return nil, &decoder.CallError{What: "a bundle is made of files: save what " + from.Recording + " gives to one, and name it"} // it is read twice
+	}
 	if len(from.Guests) > 0 {
 		return nil, &decoder.CallError{What: "a bundle does not hold what guests recorded: bundle each guest's recording by itself"}
 	}

@@ -59,10 +59,15 @@ const spoolMemory = 64 << 20
 
 // spool collects bytes of unknown number: in memory while they are few, then
 // in a temporary file that is mapped at the end.
+//
+// The file has no name from its first byte on, so that it goes with the process, however that
+// ends. Windows does not take the name of an open file: there drop and the source's close do,
+// and a process that is killed leaves it.
 type spool struct {
 	max  int // bytes kept in memory; 0: spoolMemory
 	mem  []byte
 	file *os.File
+	name string // of file; "": it has none any more
 	n    int64
 }
 
@@ -80,6 +85,9 @@ func (s *spool) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("room for more than %d bytes: %w", room, err)
 		}
 		s.file = f
+		if os.Remove(f.Name()) != nil {
+			s.name = f.Name()
+		}
 		if _, err := f.Write(s.mem); err != nil {
 			return 0, err
 		}
@@ -95,11 +103,11 @@ func (s *spool) source(name string) (*source, error) {
 	if s.file == nil {
 		return &source{name: name, data: s.mem}, nil
 	}
-	f := s.file
+	f := *s
 	s.file = nil
-	src, err := mapFile(f, name)
+	src, err := mapFile(f.file, name)
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(err, f.drop())
 	}
 	unmap := src.unmap
 	src.unmap = func() error {
@@ -107,17 +115,20 @@ func (s *spool) source(name string) (*source, error) {
 		if unmap != nil {
 			e = unmap()
 		}
-		return errors.Join(e, f.Close(), os.Remove(f.Name()))
+		return errors.Join(e, f.drop())
 	}
 	return src, nil
 }
 
 // drop throws the spool away.
-func (s *spool) drop() {
+func (s *spool) drop() (err error) {
 	s.mem = nil
 	if s.file != nil {
-		s.file.Close()
-		os.Remove(s.file.Name())
+		err = s.file.Close()
+		if s.name != "" {
+			err = errors.Join(err, os.Remove(s.name))
+		}
 		s.file = nil
 	}
+	return err
 }

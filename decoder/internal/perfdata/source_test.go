@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
 
 // TestSpool catches bytes lost where a spool goes over to a file, and the
-// file left behind.
+// file left behind, also by a process that is killed.
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -25,6 +26,9 @@ func TestSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			b = b[n:]
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 0 && runtime.GOOS != "windows" {
+			t.Errorf("%d bytes: a signal would leave %v", total, left)
 		}
 		src, err := sp.source("x")
 		if err != nil || !bytes.Equal(src.data, want) {
