@@ -92,7 +92,7 @@ func (a *app) page(c *cobra.Command, name string) {
 	if command == "" {
 		return
 	}
-	s.pager = terminal.NewPager(command, a.out)
+	s.pager = terminal.NewPager(command, a.out, a.ui.tty)
 	if terminal.Is(a.ui.w) {
 		a.ui.w = s.pager // else messages would stand in the middle of a page
 	}

@@ -3,6 +3,7 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -70,37 +71,61 @@ func PagerCommand(env func(string) string, lookup func(string) (string, bool)) s
 type Pager struct {
 	command string
 	out     io.Writer // where the pager shows it
+	errs    io.Writer // for messages
 
 	mu    sync.Mutex
 	pipe  io.WriteCloser
 	cmd   *exec.Cmd
+	kept  []byte // what was written, as long as nobody may have read it
+	read  bool   // somebody did
 	begun bool
-	plain bool // the pager did not start
+	ended bool  // the pager
+	err   error // how it ended
+	plain bool  // the pager did not start
 }
 
-// NewPager returns a writer to command, which writes to out.
-func NewPager(command string, out io.Writer) *Pager { return &Pager{command: command, out: out} }
+// unread is more than a pipe holds of which nothing is read, bytes.
+const unread = 1 << 20
+
+// NewPager returns a writer to command, which writes to out. Messages go to errs.
+func NewPager(command string, out, errs io.Writer) *Pager {
+	return &Pager{command: command, out: out, errs: errs}
+}
 
 // Write writes to the pager, or to the terminal where it cannot be started.
 func (p *Pager) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	if !p.begun {
 		p.begun = true
-		p.plain = p.start() != nil
+		if err := p.start(); err != nil {
+			p.plain = true
+			p.tell(err.Error())
+		}
 	}
-	w := io.Writer(p.pipe)
-	if p.plain {
+	w, plain := io.Writer(p.pipe), p.plain
+	if plain {
 		w = p.out
+	} else if p.read = p.read || len(p.kept) > unread; !p.read {
+		p.kept = append(p.kept, b...)
 	}
 	p.mu.Unlock()
-	return w.Write(b)
+	n, err := w.Write(b)
+	if err == nil || plain {
+		return n, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.end(); p.plain {
+		return len(b), p.err
+	}
+	return n, err
 }
 
 // start runs the pager. Less shows colours, ends where all fits on one screen, and chops
 // long lines, unless LESS says otherwise.
 func (p *Pager) start() (err error) {
 	p.cmd = exec.Command("sh", "-c", p.command)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, os.Stderr
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.errs
 	p.cmd.Env = os.Environ()
 	for name, value := range map[string]string{"LESS": "FRSX", "LV": "-c"} {
 		if _, ok := os.LookupEnv(name); !ok {
@@ -113,13 +138,34 @@ func (p *Pager) start() (err error) {
 	return err
 }
 
+// tell says that there is no pager, and why.
+func (p *Pager) tell(why string) {
+	fmt.Fprintf(p.errs, "ptdecode: the pager %q cannot be started: %s\nptdecode: hint: PTDECODE_PAGER names another one; cat: none\n", p.command, why)
+}
+
+// end waits for the pager. Where a shell says that there is no such program (127), or that it
+// cannot be run (126; POSIX, 2.8.2), it prints what was written. p.mu is held.
+func (p *Pager) end() {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	p.err = p.cmd.Wait()
+	if code := p.cmd.ProcessState.ExitCode(); (code == 126 || code == 127) && !p.read {
+		p.plain = true
+		p.tell(fmt.Sprintf("the shell's exit code is %d", code))
+		_, p.err = p.out.Write(p.kept)
+	}
+	p.kept = nil
+}
+
 // Close waits until the reader has seen all.
 func (p *Pager) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.begun || p.plain {
-		return nil
+	if p.begun && p.cmd.Process != nil {
+		p.pipe.Close()
+		p.end()
 	}
-	p.pipe.Close()
-	return p.cmd.Wait()
+	return p.err
 }

@@ -1,9 +1,11 @@
 package terminal
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -52,7 +54,7 @@ func TestPagerCommand(t *testing.T) {
 // and a pager of nothing.
 func TestPager(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shown")
-	p := NewPager("sleep 0.1; cat > '"+file+"'", os.Stderr)
+	p := NewPager("sleep 0.1; cat > '"+file+"'", os.Stderr, os.Stderr)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +69,45 @@ func TestPager(t *testing.T) {
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != "line 0\nline 1\nline 2\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestNoPager would catch output that nobody sees as its pager is not there, and a pager of which part
+// is printed again.
+func TestNoPager(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "nosuchpager")
+	locked := filepath.Join(t.TempDir(), "locked")
+	if err := os.WriteFile(locked, []byte("#!/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Repeat("0123456789abcde\n", 8)
+	many := strings.Repeat(line, 2*unread/len(line))
+	for _, x := range []struct {
+		pager string
+		lines int
+		want  bool
+	}{
+		{none, 1, true}, {none + " -R", 50000, true}, {locked, 3, true}, {"LESS= " + none, 1, true},
+		{"exit 1", 1, false}, {"cat >/dev/null; exit 127", unread/len(line) + 2, false},
+	} {
+		var out, errs bytes.Buffer
+		p := NewPager(x.pager, &out, &errs)
+		for range x.lines {
+			if n, err := p.Write([]byte(line)); x.want && (err != nil || n != len(line)) {
+				t.Fatalf("%s: wrote %d bytes: %v", x.pager, n, err)
+			}
+		}
+		if n, err := p.Write([]byte(many)); x.want && (err != nil || n != len(many)) {
+			t.Fatalf("%s: wrote %d bytes: %v", x.pager, n, err)
+		}
+		err := p.Close()
+		want := ""
+		if x.want {
+			want = strings.Repeat(line, x.lines) + many
+		}
+		if out.String() != want || strings.Contains(errs.String(), "cannot be started") != x.want || x.want && err != nil {
+			t.Errorf("%s: %d bytes, want %d; said %q, error %v", x.pager, out.Len(), len(want), errs.String(), err)
+		}
 	}
 }
 
