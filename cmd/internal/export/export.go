@@ -265,9 +265,11 @@ func (j *job) lacking() error {
 // write writes a counted format.
 func (j *job) write(t *target, o *output) (err error) {
 	j.leftOut, j.hint, j.written, j.empty = map[string]uint64{}, "", false, ""
-	if j.per != "" {
+	switch err = j.checkObject(); {
+	case err != nil:
+	case j.per != "":
 		err = j.divided(t.format, t.path)
-	} else {
+	default:
 		err = t.format.counted(j, o)
 	}
 	if err == nil {

@@ -187,7 +187,6 @@ func (j *job) one() (*objects, *object, error) {
 		j.leaveOut(none, noFile)
 	}
 	var best *object
-	var names []string
 	for _, x := range o.all() {
 		if best == nil && (j.object == "" || x.called(j.object)) {
 			best = x
@@ -195,18 +194,43 @@ func (j *job) one() (*objects, *object, error) {
 		if best != nil && x.everywhere() == best.everywhere() {
 			continue
 		}
-		names = append(names, x.Name)
 		j.leaveOut(x.n, "they are of other files, which --object names")
 	}
 	if best == nil && j.object != "" {
-		slices.Sort(names)
-		return nil, nil, &decoder.CallError{What: fmt.Sprintf("--object %s: nothing of it was executed; there is %s", j.object, join(slices.Compact(names)))}
+		return nil, nil, j.nothingOf(o)
 	}
 	if best != nil && best.failed != nil {
 		j.host.Say("%s: %s: offsets in the file are written for addresses", best.Name, best.failed)
 		j.host.Hint("give the file with --symfs DIR or --buildid-dir DIR")
 	}
 	return o, best, nil
+}
+
+// nothingOf is the error for --object where nothing of o, all files, is called that.
+func (j *job) nothingOf(o *objects) error {
+	what := fmt.Sprintf("--object %s: nothing of it was executed", j.object)
+	var names []string
+	for _, x := range o.all() {
+		names = append(names, x.Name)
+	}
+	if slices.Sort(names); len(names) > 0 {
+		what += "; there is " + join(slices.Compact(names))
+	}
+	return &decoder.CallError{What: what}
+}
+
+// checkObject refuses an --object of which nothing was executed in any part.
+func (j *job) checkObject() error {
+	if j.object == "" {
+		return nil
+	}
+	o := j.newObjects()
+	for _, r := range j.ranges() {
+		if x := o.at(r.Block.Space, r.Block.Addr, r.Seen); x != nil && x.called(j.object) {
+			return nil
+		}
+	}
+	return j.nothingOf(o)
 }
 
 // called reports whether name is x's: a path, or the last part of it.
