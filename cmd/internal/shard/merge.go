@@ -49,7 +49,7 @@ exit code is 3 if there are gaps in what the parts hold.`,
   ptdecode merge parts > flow.txt
   ptdecode merge parts -o flow.txt    # flow.txt appears when it is whole
   ptdecode export perf.data -o autofdo:k.txt --shard 1/1 --shard-dir profile
-  ptdecode merge profile                            # writes kernel.txt`,
+  ptdecode merge profile                            # writes k.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &decoder.CallError{What: "nothing to join: name the parts, or the directory that they are in"}
