@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -70,27 +69,6 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
-}
-
-// TestParseRaw would catch a file name with a colon that is taken for a CPU, and
-// a CPU that is taken for a file name.
-func TestParseRaw(t *testing.T) {
-	flag := rawFlag{protocol: decoder.IntelPT}
-	for in, want := range map[string]struct {
-		cpu  int32
-		path string
-	}{
-		"a.pt": {0, "a.pt"}, "3:a.pt": {3, "a.pt"}, "12:c:d": {12, "c:d"}, "c:d": {0, "c:d"}, "./1:a": {0, "./1:a"},
-	} {
-		if r, err := flag.parse(in); err != nil || r.CPU != want.cpu || r.Path != want.path {
-			t.Errorf("parse(%q) = %v, %v; want %v", in, r, err, want)
-		}
-	}
-	for _, in := range []string{"", "1:", "99999999999:a"} {
-		if r, err := flag.parse(in); err == nil {
-			t.Errorf("parse(%q) = %v, want an error", in, r)
-		}
-	}
 }
 
 // TestDrawsNothing would catch progress that goes into a pipe or a file.

@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -184,9 +182,9 @@ func (o *openFlags) anyTrace() bool {
 func (o *openFlags) rawTrace() (list []decoder.RawTrace, err error) {
 	for _, flag := range o.raw {
 		for _, s := range *flag.files {
-			r, err := flag.parse(s)
+			r, err := bare.Trace(flag.protocol, s)
 			if err != nil {
-				return nil, err
+				return nil, usagef("%s", err)
 			}
 			for _, other := range list {
 				if other.CPU == r.CPU {
@@ -199,26 +197,6 @@ func (o *openFlags) rawTrace() (list []decoder.RawTrace, err error) {
 	return list, nil
 }
 
-// parse reads [CPU:]FILE: a decimal number and a colon in front are the CPU.
-func (f *rawFlag) parse(s string) (decoder.RawTrace, error) {
-	r := decoder.RawTrace{Protocol: f.protocol, Path: s}
-	n, path, ok := strings.Cut(s, ":")
-	if ok && !isNumber(n) && !exists(s) && exists(path) {
-		return r, usagef("--%s %s: no such file, and %q is no CPU number: need [CPU:]FILE", f.protocol.RawFlag, s, n)
-	}
-	if ok && isNumber(n) {
-		cpu, err := strconv.ParseInt(n, 10, 32)
-		if err != nil {
-			return r, usagef("--%s %s: %q is no CPU number", f.protocol.RawFlag, s, n)
-		}
-		r.CPU, r.Path = int32(cpu), path
-	}
-	if r.Path == "" {
-		return r, usagef("--%s %q names no file", f.protocol.RawFlag, s)
-	}
-	return r, nil
-}
-
 // exists reports whether there is a file or a directory called name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
@@ -227,11 +205,6 @@ func exists(name string) bool {
 
 // maxJobs is more than is of use; each takes memory and time.
 const maxJobs = 1 << 10
-
-// isNumber reports whether s is decimal digits and nothing else.
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
 
 // config is openFlags.decoderConfig with standard input. It also sets whether a.ui
 // is quiet.

@@ -1,5 +1,5 @@
 // Package bare reads the flags that name a trace unit's trace, or machine code, in a file of its
-// own, without any recorder: boards, debuggers and fuzzers dump it so. In: --etm ID:FILE and what
+// own, without any recorder: boards, debuggers and fuzzers dump it so. In: --pt CPU:FILE, --etm ID:FILE and what
 // the unit's registers hold, or --text FILE@ADDR. Out: streams and code for decoder.Config.
 package bare
 
@@ -13,6 +13,37 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
+
+// Trace reads [CPU:]FILE of a protocol's flag: a decimal number and a colon in front are the CPU.
+func Trace(p *decoder.Protocol, s string) (decoder.RawTrace, error) {
+	r := decoder.RawTrace{Protocol: p, Path: s}
+	n, path, ok := strings.Cut(s, ":")
+	if ok && !isNumber(n) && !exists(s) && exists(path) {
+		return r, fmt.Errorf("--%s %s: no such file, and %q is no CPU number: need [CPU:]FILE", p.RawFlag, s, n)
+	}
+	if ok && isNumber(n) {
+		cpu, err := strconv.ParseInt(n, 10, 32)
+		if err != nil {
+			return r, fmt.Errorf("--%s %s: %q is no CPU number", p.RawFlag, s, n)
+		}
+		r.CPU, r.Path = int32(cpu), path
+	}
+	if r.Path == "" {
+		return r, fmt.Errorf("--%s %q names no file", p.RawFlag, s)
+	}
+	return r, nil
+}
+
+// exists reports whether there is a file or a directory called name.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// isNumber reports whether s is decimal digits and nothing else.
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
 // Traces returns the files that each --etm names, as [ID:]FILE; the trace ID is hexadecimal.
 // config is what all of their units are configured as: registers, NAME=value with commas

@@ -104,3 +104,23 @@ func TestBareETE(t *testing.T) {
 		t.Errorf("another digest than in the snapshot; warnings %v", s.Warnings())
 	}
 }
+
+// TestTrace would catch a file name with a colon that is taken for a CPU, and
+// a CPU that is taken for a file name.
+func TestTrace(t *testing.T) {
+	for in, want := range map[string]struct {
+		cpu  int32
+		path string
+	}{
+		"a.pt": {0, "a.pt"}, "3:a.pt": {3, "a.pt"}, "12:c:d": {12, "c:d"}, "c:d": {0, "c:d"}, "./1:a": {0, "./1:a"},
+	} {
+		if r, err := Trace(decoder.IntelPT, in); err != nil || r.CPU != want.cpu || r.Path != want.path {
+			t.Errorf("Trace(%q) = %v, %v; want %v", in, r, err, want)
+		}
+	}
+	for _, in := range []string{"", "1:", "99999999999:a"} {
+		if r, err := Trace(decoder.IntelPT, in); err == nil {
+			t.Errorf("Trace(%q) = %v, want an error", in, r)
+		}
+	}
+}
