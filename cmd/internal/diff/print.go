@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 )
 
 // Head renders which difference it is, without counts: the part of its line that a file
@@ -106,7 +107,7 @@ func readExpected(file string) (*expected, error) {
 		kind, what, _ := strings.Cut(rest, " ")
 		kinds := []string{"function", "code", "edge", "calls", "instructions", "time"}
 		if !strings.Contains("+-~", sign) || !slices.Contains(kinds, kind) || what == "" {
-			return nil, fmt.Errorf("%s: line %d: %q is no difference as diff prints it, such as \"+ function NAME\"", file, n, line)
+			return nil, fmt.Errorf("%s: line %d: %s is no difference as diff prints it, such as \"+ function NAME\"", file, n, terminal.Quote(line))
 		}
 		x.heads = append(x.heads, line)
 	}

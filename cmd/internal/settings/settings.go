@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -96,7 +97,7 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 		}
 		key, text, ok := strings.Cut(line, "=")
 		if !ok {
-			return nil, &decoder.CallError{What: fmt.Sprintf("%s:%d: %q: need FLAG = VALUE", path, n, line)}
+			return nil, &decoder.CallError{What: fmt.Sprintf("%s:%d: %s: need FLAG = VALUE", path, n, terminal.Quote(line))}
 		}
 		s.values[strings.TrimSpace(key)] = value{text: strings.Trim(strings.TrimSpace(text), `"`), from: fmt.Sprintf("%s:%d", path, n)}
 	}
@@ -216,7 +217,7 @@ func (s *Settings) known(root *cobra.Command) error {
 	names := flags(root)
 	for _, key := range slices.Sorted(maps.Keys(s.values)) {
 		if !names[key] {
-			return &decoder.CallError{What: fmt.Sprintf("%s: no flag %q%s", s.values[key].from, key, filter.Nearest(key, maps.Keys(names)))}
+			return &decoder.CallError{What: fmt.Sprintf("%s: no flag %s%s", s.values[key].from, terminal.Quote(key), filter.Nearest(key, maps.Keys(names)))}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"path"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,15 @@ func Fit(name string, n int) string {
 		return string(r[:max(keep, 2)-1]) + "…" + offset
 	}
 	return name + offset
+}
+
+// Quote renders what a file holds for a message, cut where it is long.
+func Quote(text string) string {
+	const most = 40 // bytes
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "..."
+	}
+	return strconv.Quote(text)
 }
 
 // Rest returns how many of width columns are left behind what stands before them, for Fit.

@@ -1,6 +1,9 @@
 package terminal
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestFit would catch names that are too long, and such as lose more than they must.
 func TestFit(t *testing.T) {
@@ -23,6 +26,10 @@ func TestFit(t *testing.T) {
 		if got := Fit(c.name, c.n); got != c.want {
 			t.Errorf("%q in %d columns: %q, want %q", c.name, c.n, got, c.want)
 		}
+	}
+	long := strings.Repeat("\x00", 41)
+	if got := Quote(long[:40]) + Quote(long); len(got) != 2*(40*4+2)+3 || !strings.HasSuffix(got, `\x00"...`) {
+		t.Errorf("quoted %s", got)
 	}
 	if got := Rest(80, "±2.0us "); got != 73 {
 		t.Errorf("%d columns are left, want 73", got)
