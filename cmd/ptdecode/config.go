@@ -18,10 +18,11 @@ func newConfigTopic(a *app) *cobra.Command {
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		printHelp(a, c)
 		fmt.Fprintln(c.OutOrStdout())
-		if s, err := settings.Read(os.LookupEnv); err != nil {
-			a.ui.fail(err)
-		} else {
+		s, err := settings.Read(os.LookupEnv)
+		if err == nil {
 			fmt.Fprint(c.OutOrStdout(), s.Now(c.Root()))
+		} else if a.ctx == nil { // else mistyped told
+			a.ui.fail(err)
 		}
 	})
 	return c
@@ -39,10 +40,14 @@ func defaults(c *cobra.Command) (map[string]string, error) {
 // allVerbs returns the tree of all verbs.
 func allVerbs() *cobra.Command { return newRoot(&app{ui: &ui{}}) }
 
-// mistyped tells of variables that mean nothing.
-func (u *ui) mistyped() {
-	if ms := settings.Unknown(os.Environ(), allVerbs); len(ms) > 0 {
-		u.say("%s", strings.Join(ms, "\n"))
-		u.hint("ptdecode help config says which variables there are")
+// mistyped tells of variables that mean nothing, and of err, a default that was not taken.
+func (a *app) mistyped(err error) {
+	ms := settings.Unknown(os.Environ(), allVerbs)
+	if err != nil {
+		ms = append(ms, misread.Whose(err.Error(), a.preset))
+	}
+	if len(ms) > 0 {
+		a.ui.say("%s", strings.Join(ms, "\n"))
+		a.ui.hint("ptdecode help config says which variables there are")
 	}
 }

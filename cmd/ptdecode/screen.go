@@ -26,6 +26,9 @@ type screen struct {
 // while they work.
 var unpaged = []string{"record", "bundle", "export", "merge", "completion", "docs", "view", "step", "__complete", "__completeNoDesc"}
 
+// helping are the verbs that work also where a default is wrong, as they say what is right.
+var helping = []string{"help", "explain", "version", "completion", "docs", "__complete", "__completeNoDesc"}
+
 // addScreenFlags gives root and its verbs the flags.
 func (a *app) addScreenFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
@@ -36,11 +39,11 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		var err error
 		a.ctx = c.Context()
-		if a.preset, err = defaults(c); err != nil {
+		if a.preset, err = defaults(c); err != nil && !slices.Contains(helping, c.Name()) {
 			return err
 		}
 		if a.ui.quiet = *a.open.quiet; !strings.HasPrefix(c.Name(), "__") {
-			a.ui.mistyped()
+			a.mistyped(err)
 		}
 		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
 			return usagef("--color %q: need always, never or auto", a.screen.when)

@@ -125,12 +125,25 @@ func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command, wrong fun
 		from[f.Name] = v.from
 		if e := f.Value.Set(v.text); e != nil {
 			err = &decoder.CallError{What: wrong(f, v.text, e)}
+		} else if need := unfit(f.Name, v.text); need != "" {
+			err = errors.Join(&decoder.CallError{What: fmt.Sprintf("--%s %q: need %s", f.Name, v.text, need)}, f.Value.Set(f.DefValue))
 		}
 	})
 	if err == nil {
 		err = filter.Empty(c.Flags(), from)
 	}
 	return from, err
+}
+
+// unfit returns what is needed in place of a default without which help would not be shown; "": it is right.
+func unfit(flag, text string) string {
+	switch {
+	case flag == "color" && !slices.Contains([]string{"always", "never", "auto"}, text):
+		return "always, never or auto"
+	case flag == "width" && strings.HasPrefix(text, "-"):
+		return "0 or more"
+	}
+	return ""
 }
 
 // inPlace reports whether f, a flag of c alone, stands in place of a flag that the other verbs have, and
