@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -133,6 +134,9 @@ func (r *Reader) parse(line []byte) error {
 func (r *Reader) parseAny(line []byte) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("want one JSON object, in braces")
+		}
 		return fmt.Errorf("want one JSON object: %w", err)
 	}
 	for _, k := range slices.Sorted(maps.Keys(all)) {
@@ -149,11 +153,39 @@ func (r *Reader) parseAny(line []byte) error {
 			return fmt.Errorf("field %q: null; leave it out", k)
 		}
 		if err := json.Unmarshal(raw, r.to[i]); err != nil {
-			return fmt.Errorf("field %q: %s", k, shortened(err.Error()))
+			return fmt.Errorf("field %q: %s", k, shortened(needed(err)))
 		}
 		r.event.Timed = r.event.Timed || i == headTime
 	}
 	return nil
+}
+
+// needed returns what encoding/json says of a value, and what is wanted where it says that in words
+// of Go.
+func needed(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	in := ""
+	if wrong.Field != "" {
+		in = fmt.Sprintf("%q: ", wrong.Field)
+	}
+	switch k := wrong.Type.Kind(); k {
+	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return in + fmt.Sprintf("want a whole number from 0 to %d", uint64(math.MaxUint64)>>(64-wrong.Type.Bits()))
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		most := int64(math.MaxInt64) >> (64 - wrong.Type.Bits())
+		return in + fmt.Sprintf("want a whole number from %d to %d", -most-1, most)
+	case reflect.Bool:
+		return in + "want true or false"
+	case reflect.Slice:
+		return in + "want a list, in brackets"
+	case reflect.Struct, reflect.Map:
+		return in + "want an object, in braces"
+	default:
+		return in + "want text in quotes"
+	}
 }
 
 // shortened returns what encoding/json says, which may quote the whole of a value, without

@@ -168,10 +168,22 @@ func TestEventsByHand(t *testing.T) {
 // that is taken without one.
 func TestEventsErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"{\"type\":\"x\"}\n[1]\n", "e+0xd: line 2: want one JSON object"},
+		{"{\"type\":\"x\"}\n[1]\n", "e+0xd: line 2: want one JSON object, in braces"},
 		{"\n\n{}", `e+0x2: line 3: no field "type"`},
-		{`{"type":"x","time":-1}`, `e+0x0: line 1: field "time"`},
-		{`{"type":"x","time":1.5}`, `line 1: field "time"`},
+		{`{"type":"x","time":-1}`, `e+0x0: line 1: field "time": want a whole number from 0 to 18446744073709551615`},
+		{`{"type":"x","time":1.5}`, `line 1: field "time": want a whole number from 0 to`},
+		{`{"type":"x","begin":"1"}`, `line 1: field "begin": want a whole number from 0 to`},
+		{`{"type":"x","misc":70000}`, `line 1: field "misc": want a whole number from 0 to 65535`},
+		{`{"type":"x","pid":"1"}`, `line 1: field "pid": want a whole number from -2147483648 to 2147483647`},
+		{`{"type":"x","code":[]}`, `line 1: field "code": want a whole number from -9223372036854775808 to 9223372036854775807`},
+		{`{"type":1}`, `line 1: field "type": want text in quotes`},
+		{`{"type":"x","comm":1}`, `line 1: field "comm": want text in quotes`},
+		{`{"type":"x","exec":"yes"}`, `line 1: field "exec": want true or false`},
+		{`{"type":"meta","meta":1}`, `line 1: field "meta": want an object`},
+		{`{"type":"x","ids":1}`, `line 1: field "ids": want a list, in brackets`},
+		{`{"type":"x","ids":["a"]}`, `line 1: field "ids": want a whole number from 0`},
+		{`{"type":"x","namespaces":[1]}`, `line 1: field "namespaces": want an object, in braces`},
+		{`{"type":"x","namespaces":[{"dev":"a"}]}`, `line 1: field "namespaces": "dev": want a whole number from 0`},
 		{`{"type":"x","addr":"12345678123456781"}`, `line 1: field "addr": want 1 to 16 hexadecimal digits`},
 		{`{"type":"x","old":"abc"}`, `line 1: field "old": want bytes`},
 		{`{"type":"x","cpu":-2}`, `line 1: field "cpu": -2`},
@@ -188,6 +200,9 @@ func TestEventsErrors(t *testing.T) {
 		var fe *badfile.Error
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: error %v, want %s", tt.in, err, tt.want)
+		}
+		if strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%.60s: words of Go: %v", tt.in, err)
 		}
 		if _, again := r.Read(); again != err {
 			t.Errorf("%.60s: after the error %v", tt.in, again)
