@@ -125,6 +125,34 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestUnpacked would catch a bundle that is not read as somebody unpacked it, and another archive that
+// is taken for one.
+func TestUnpacked(t *testing.T) {
+	list := `{"ptdecode_bundle":1,"call":{},"files":[{"path":"x","size":3,"member":"m"}]}`
+	plain := archive(t, list, "m", byte(tar.TypeReg), []byte("abc"))
+	tree := files.Tree{FS: fstest.MapFS{
+		"plain.tar": {Data: plain}, "packed.zst": {Data: squeeze(t, plain)},
+		"other.tar": {Data: plain[512:]}, "short": {Data: plain[:HeadSize-1]}, "name": {Data: plain[:HeadSize]},
+	}}
+	for name, want := range map[string]bool{"plain.tar": true, "packed.zst": true, "other.tar": false, "short": false, "name": false} {
+		if got := Is(tree, name); got != want {
+			t.Errorf("%s is a bundle: %v", name, got)
+		}
+	}
+	for n := range plain {
+		b, err := Read(bytes.NewReader(plain[:n]), "b", 1<<20)
+		if err != nil {
+			continue
+		}
+		if got, err := (files.Tree{FS: b}).Read("x"); string(got) != "abc" || err != nil {
+			t.Fatalf("cut to %d bytes of %d: %q, %v", n, len(plain), got, err)
+		}
+	}
+	if _, err := Read(bytes.NewReader(plain), "b", 1<<20); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRights would catch a file that may not be read told as one that is not there.
 func TestRights(t *testing.T) {
 	dir := t.TempDir()

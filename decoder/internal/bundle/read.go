@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -32,8 +33,17 @@ const (
 	maxHeader  = 8 << 10  // bytes that a member takes in the archive besides its own
 )
 
-// Is reports whether a file of tree is a bundle: packed by zstd, and in it an archive
-// whose first member is the list.
+// HeadSize is how many first bytes Begins needs.
+const HeadSize = len(listName) + 1
+
+// Begins reports whether what begins with head may be a bundle. Either it is packed by zstd, or it was
+// unpacked, and the list's name comes first (POSIX, pax, "ustar Interchange Format").
+func Begins(head []byte) bool {
+	return files.Packing(head) == "zstd" || string(head[:min(HeadSize, len(head))]) == listName+"\x00"
+}
+
+// Is reports whether a file of tree is a bundle, packed by zstd or not: an archive whose first
+// member is the list.
 func Is(tree files.Tree, path string) bool {
 	if st, err := tree.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return false
@@ -43,8 +53,8 @@ func Is(tree files.Tree, path string) bool {
 		return false
 	}
 	defer f.Close()
-	var magic [4]byte
-	if n, _ := f.ReadAt(magic[:], 0); files.Packing(magic[:n]) != "zstd" {
+	var head [HeadSize]byte
+	if n, _ := f.ReadAt(head[:], 0); !Begins(head[:n]) {
 		return false
 	}
 	z, err := unpack(io.NewSectionReader(f, 0, math.MaxInt64))
@@ -56,10 +66,18 @@ func Is(tree files.Tree, path string) bool {
 	return err == nil && h.Name == listName
 }
 
-// unpack returns what r unpacks to.
-func unpack(r io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow),
+// unpack returns what r unpacks to: r itself, where that is not packed by zstd.
+func unpack(r io.Reader) (io.ReadCloser, error) {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(HeadSize); files.Packing(head) == "" && Begins(head) {
+		return io.NopCloser(in), nil
+	}
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow),
 		zstd.WithDecodeBuffersBelow(0)) // else what is in memory already is unpacked at once, whatever comes out
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
 }
 
 // Read reads a bundle, whose members may take limit bytes in memory. The error is a

@@ -119,7 +119,7 @@ func Unpack(c *recording.Config) error {
 	if c.Recording == "-" && c.Stdin != nil {
 		in := bufio.NewReader(c.Stdin)
 		c.Stdin = in
-		if magic, _ := in.Peek(4); files.Packing(magic) != "zstd" { // no recording is packed
+		if head, _ := in.Peek(bundle.HeadSize); !bundle.Begins(head) {
 			return nil
 		}
 		return fromReader(c, in, "stdin", most)
