@@ -24,7 +24,7 @@ func (m Model) String() string {
 func ParseModel(s string) (Model, error) {
 	fields := strings.Split(s, "/")
 	if len(fields) < 2 || len(fields) > 3 {
-		return Model{}, fmt.Errorf("CPU model %q: %d fields, need FAMILY/MODEL or FAMILY/MODEL/STEPPING", s, len(fields))
+		return Model{}, fmt.Errorf("CPU model %q: need FAMILY/MODEL or FAMILY/MODEL/STEPPING", s)
 	}
 	var n [3]uint16
 	for i, f := range fields {
