@@ -56,7 +56,7 @@ func (f Feature) String() string {
 	if i := int(f - FeatureFile); i >= 0 && i < len(simpleFeatures) {
 		return simpleFeatures[i]
 	}
-	return "feature " + strconv.Itoa(int(f))
+	return strconv.Itoa(int(f))
 }
 
 // Header is what the features of the file header, or the HEADER_FEATURE

@@ -202,6 +202,15 @@ func TestCauseFirst(t *testing.T) {
 	}
 }
 
+// TestUnknownFeature catches a feature without a name that is not told by its number.
+func TestUnknownFeature(t *testing.T) {
+	b := file{attrs: []tattr{usual}, data: comm("a", 1), features: map[Feature][]byte{224: make([]byte, 9)}}.bytes()
+	found, _ := fromBytes(t, b[:len(b)-4]).Trouble()
+	if len(found) != 1 || !strings.Contains(found[0].Error(), ": feature 224: needs 0x9 bytes") {
+		t.Errorf("trouble %v", found)
+	}
+}
+
 // TestOldHeader catches the header without feature bits being refused.
 func TestOldHeader(t *testing.T) {
 	attr := enc(usual.bytes(), 0, 0)
