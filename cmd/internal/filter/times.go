@@ -237,7 +237,11 @@ func (c *clock) moment(s string) (uint64, error) {
 		}
 		return c.part(p), nil
 	case strings.HasPrefix(s, "poke:"):
-		return c.shifted(s[len("poke:"):], c.atPoke)
+		s = s[len("poke:"):]
+		if strings.IndexAny(s, "+-") == 0 { // a number comes first
+			return c.atPoke(s)
+		}
+		return c.shifted(s, c.atPoke)
 	case strings.HasPrefix(s, "+"), strings.HasPrefix(s, "-"):
 		if c.first == 0 {
 			return 0, untimed(s)
@@ -274,14 +278,14 @@ func (c *clock) shifted(s string, base func(string) (uint64, error)) (uint64, er
 
 // atPoke returns when the change with a number was made.
 func (c *clock) atPoke(s string) (uint64, error) {
-	n, err := strconv.Atoi(s)
+	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
 		return 0, fmt.Errorf("poke:%s: %q is no number of a change", s, s)
 	}
 	if c.poke == nil {
 		return 0, fmt.Errorf("poke:%s: only times can stand here", s)
 	}
-	t, ok := c.poke(n)
+	t, ok := c.poke(int(n))
 	switch {
 	case ok:
 		return t, nil
