@@ -177,8 +177,8 @@ func (o *options) check(c *cobra.Command) error {
 		return wrong("--sort %q: need one of %s", o.sort, strings.Join(orders, ", "))
 	case c.Flags().Changed("first") && o.first < 1:
 		return wrong("--first %d: need 1 or more", o.first)
-	case o.slowest < 0:
-		return wrong("--slowest %d: need 0 or more", o.slowest)
+	case o.slowest < 0 || c.Flags().Changed("slowest") && o.slowest == 0:
+		return wrong("--slowest %d: need 1 or more", o.slowest)
 	case o.each && slices.ContainsFunc([]string{"slowest", "split-at", "by", "sort"}, c.Flags().Changed):
 		return wrong("--each prints calls as they end: it goes with none of --slowest, --split-at, --by and --sort")
 	case o.splits && o.splitAt < 0:
