@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -20,7 +21,7 @@ func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 			}
 			return err
 		}
-		if all++; !p.wants(s, l.Addr, len(l.Code), p.from, sym) || o.enough(printed) {
+		if all++; !p.wants(s, l.Addr, len(l.Code), event.Always, sym) || o.enough(printed) {
 			return nil
 		}
 		printed++

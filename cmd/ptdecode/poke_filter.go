@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -104,9 +105,9 @@ func (b *madeBy) checkKinds() error {
 }
 
 // wants reports whether the filter lets n bytes at addr of a machine, in the symbol sym, pass
-// at a time, ns.
-func (p *pokeFilter) wants(s *decoder.Session, addr uint64, n int, time uint64, sym string) bool {
-	return p.only.Change(s, addr, uint64(n), time, baseName(sym))
+// at a time.
+func (p *pokeFilter) wants(s *decoder.Session, addr uint64, n int, t event.Time, sym string) bool {
+	return p.only.Change(s, addr, uint64(n), t, baseName(sym))
 }
 
 // wantsPoke reports whether by lets k pass.
@@ -152,7 +153,7 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 	all := s.Pokes()
 	return func(yield func(decoder.PokeInfo) bool) {
 		for k := range all {
-			if p.wants(s, k.Addr, int(k.Range().Len), k.Time, k.Symbol) && p.wantsPoke(&k) && !yield(k) {
+			if p.wants(s, k.Addr, int(k.Range().Len), event.Time{Lo: k.Time, Hi: k.Time}, k.Symbol) && p.wantsPoke(&k) && !yield(k) {
 				return
 			}
 		}

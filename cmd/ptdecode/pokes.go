@@ -335,9 +335,8 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 	printed := 0
 	for i := range list {
 		t := &list[i]
-		time, st := t.Time.Likely(), s.Streams()[t.Stream]
-		sym := symbolAt(s, t.IP, time)
-		if !p.wants(s, t.IP, 1, time, sym) || !p.wantsTrap(t.Poke) {
+		st, sym := s.Streams()[t.Stream], s.KernelSymbol(t.IP, t.Time.Likely())
+		if !p.wants(s, t.IP, 1, t.Time, sym) || !p.wantsTrap(t.Poke) {
 			continue
 		}
 		if o.enough(printed) {
@@ -381,17 +380,4 @@ func cpuOrThread(st *decoder.Stream) string {
 		return st.Name
 	}
 	return fmt.Sprintf("%03d", st.CPU)
-}
-
-// symbolAt renders the kernel's symbol at addr, "" if there is none.
-func symbolAt(s *decoder.Session, addr, time uint64) string {
-	y := s.Symbols()
-	if y == nil {
-		return ""
-	}
-	sym, off, ok := y.Lookup(addr, time)
-	if !ok {
-		return ""
-	}
-	return sym.Format(off)
 }

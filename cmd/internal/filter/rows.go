@@ -73,11 +73,12 @@ func (f *Filter) wantsFile(file string) bool {
 	return file != "" && slices.ContainsFunc(f.dsos, func(w string) bool { return fitsFile(w, file) })
 }
 
-// Change reports whether a change to n bytes at addr passes by its time (ns), by its place, and
+// Change reports whether a change to n bytes at addr passes by its time, by its place, and
 // by sym, the function that it is in. It is of the kernel of a machine: the host, or a guest.
-func (f *Filter) Change(of *decoder.Session, addr, n, time uint64, sym string) bool {
+// It passes by its time if it may have been made in the time asked for.
+func (f *Filter) Change(of *decoder.Session, addr, n uint64, t event.Time, sym string) bool {
 	switch {
-	case time < f.From, f.Until != 0 && time > f.Until,
+	case !f.takesTime(t),
 		f.addrs != nil && !f.addrs.touches(addr, n):
 		return false
 	}
@@ -141,7 +142,7 @@ func (k *sink) Flow(b *decoder.Batch) error {
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			note := b.Notes[n]
-			if note.Kind == decoder.NoteGap && !k.takesTime(note.Gap.Time) || note.Kind != decoder.NoteGap && !k.takesNote(b, &note) {
+			if note.Kind == decoder.NoteGap && !k.f.takesTime(note.Gap.Time) || note.Kind != decoder.NoteGap && !k.takesNote(b, &note) {
 				continue
 			}
 			note.At = len(k.out.Ranges)
@@ -166,7 +167,7 @@ func (k *sink) Flow(b *decoder.Batch) error {
 // takesRange reports whether a range passes.
 func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 	f, t := k.f, b.Stamps[x.Stamp].Time
-	if !k.takesTime(t) || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Stated()) {
+	if !f.takesTime(t) || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Stated()) {
 		return false
 	}
 	return k.takesPlace(b.Stream, x.Block.Space, x.Block.Addr, x.End()-x.Block.Addr, t.Likely())
@@ -175,7 +176,7 @@ func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 // takesNote reports whether a note that is no gap passes: it has an address or not.
 func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 	f, t := k.f, n.Event.Time
-	if !k.takesTime(t) || !k.takesThread(b.Stream, t.Stated()) {
+	if !f.takesTime(t) || !k.takesThread(b.Stream, t.Stated()) {
 		return false
 	}
 	if n.Kind == decoder.NoteTrap && f.pokes != nil && !f.ofGuest(b.Stream) && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {
@@ -189,8 +190,8 @@ func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 }
 
 // takesTime reports whether a moment passes.
-func (k *sink) takesTime(t event.Time) bool {
-	return t.Hi >= k.f.From && (k.f.Until == 0 || t.Lo <= k.f.Until)
+func (f *Filter) takesTime(t event.Time) bool {
+	return t.Hi >= f.From && (f.Until == 0 || t.Lo <= f.Until)
 }
 
 // takesThread reports whether the thread that ran on a stream at a time, ns, passes.

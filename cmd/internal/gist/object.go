@@ -123,7 +123,7 @@ func own(st *decoder.Stream, only []int) bool {
 // changes counts the changes to the code of a machine: s or its guest.
 func (j *Object) changes(machine *decoder.Session, only *filter.Filter) {
 	for k := range machine.Pokes() {
-		if !only.Change(machine, k.Addr, k.Range().Len, k.Time, base(k.Symbol)) {
+		if !only.Change(machine, k.Addr, k.Range().Len, event.Time{Lo: k.Time, Hi: k.Time}, base(k.Symbol)) {
 			continue
 		}
 		within := j.Until == 0 || j.From <= k.Time && k.Time <= j.Until

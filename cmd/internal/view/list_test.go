@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -48,7 +49,7 @@ func TestPokeList(t *testing.T) {
 		fmt.Sprint("tid=", maker): byTID.Made,
 		"kind=" + byKind:          func(k *decoder.PokeInfo) bool { return k.Kind.String() == byKind },
 		"sym=" + url.QueryEscape(bySym): func(k *decoder.PokeInfo) bool {
-			return only.Change(v.s, k.Addr, 1, k.Time, (&marks.Mark{Symbol: k.Symbol}).Function())
+			return only.Change(v.s, k.Addr, 1, event.Time{Lo: k.Time, Hi: k.Time}, (&marks.Mark{Symbol: k.Symbol}).Function())
 		},
 		fmt.Sprint("kind=none&tid=", maker): func(*decoder.PokeInfo) bool { return false },
 	} {
