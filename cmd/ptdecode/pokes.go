@@ -54,7 +54,9 @@ with --learned FILE.
 
 After the "#" of a line are the number of the change and the thread that made it.
 --kind, --cpu, --tid and --comm select changes by these; with --traps they select the
-traps that CPUs took because of such changes.
+traps that CPUs took because of such changes. --time takes a change by its recorded
+time, a trap by its bounds. A part of the trace, as 0%-10%, has no changes from before
+the trace's first time or after its last: ,10% has those before, too.
 
 --poke N prints all that is known of one change: the code around it before and after,
 who made it and from which calls. It also says how each CPU went from the old code to

@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // callf is the error of a flag that asks for what is not there, or is not written well.
@@ -28,6 +29,7 @@ type Filter struct {
 	Lacks       string // what of a range of CPUs is not there, to be said; "": nothing
 
 	s       *decoder.Session
+	changes event.Time // besides From and Until: of a share of the recording, the first time in it and the last
 	tids    numbers
 	comms   patterns
 	exact   []string // functions, where all are asked for by the kernel's exact names

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -81,6 +82,10 @@ func (f *Flags) Resolve(s *decoder.Session) (*Filter, error) {
 	}
 	if x.From, x.Until, err = Times(s, f.Time); err != nil {
 		return nil, callf("--time %s", err)
+	}
+	if isShare(f.Time) { // what ran beside the times that the trace states counts for it, but no change from then
+		c := clockOf(s)
+		x.changes = event.Time{Lo: c.first, Hi: c.last}
 	}
 	if x.tids, err = threads(s, f.TIDs); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (f *Filter) wantsFile(file string) bool {
 // It passes by its time if it may have been made in the time asked for.
 func (f *Filter) Change(of *decoder.Session, addr, n uint64, t event.Time, sym string) bool {
 	switch {
-	case !f.takesTime(t),
+	case !f.takesTime(t), f.changes.Hi != 0 && (t.Hi < f.changes.Lo || t.Lo > f.changes.Hi),
 		f.addrs != nil && !f.addrs.touches(addr, n):
 		return false
 	}

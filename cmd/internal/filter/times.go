@@ -115,13 +115,13 @@ func clockOf(s *decoder.Session) *clock {
 
 // span reads FROM,TO; A%-B%, A%, A%/N; or MOMENT±DURATION.
 func (c *clock) span(s string) (from, to uint64, err error) {
-	a, b, two := strings.Cut(s, ",")
+	a, b, _ := strings.Cut(s, ",")
 	switch around, by, ok := cutAround(s); {
 	case s == "":
 		return 0, 0, nil
 	case ok:
 		return c.around(s, around, by)
-	case !two && strings.Contains(s, "%"):
+	case isShare(s):
 		return c.slice(s)
 	}
 	if a != "" {
@@ -139,6 +139,12 @@ func (c *clock) span(s string) (from, to uint64, err error) {
 		return 0, 0, fmt.Errorf("%s: ends before it begins", s)
 	}
 	return from, to, nil
+}
+
+// isShare reports whether s is a part of the recording, as slice reads it.
+func isShare(s string) bool {
+	_, _, around := cutAround(s)
+	return !around && strings.Contains(s, "%") && !strings.Contains(s, ",")
 }
 
 // cutAround takes MOMENT±DURATION apart; ± may be written +-.

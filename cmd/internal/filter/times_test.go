@@ -3,6 +3,8 @@ package filter
 import (
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // TestParseTime would catch a time that is read otherwise than it was printed.
@@ -66,6 +68,29 @@ func TestSpan(t *testing.T) {
 	} {
 		if from, to, err := recorded().span(in); err != nil || from != want[0] || to != want[1] {
 			t.Errorf("span(%q) = %d, %d, %v; want %d", in, from, to, err, want)
+		}
+	}
+}
+
+// TestShare would catch a part of the recording that has changes from before the trace or after
+// it. It would also catch a stretch without a bound that has none from there.
+func TestShare(t *testing.T) {
+	for in, want := range map[string]bool{"10%": true, "0%-10%": true, "10%/3": true, "": false, ",10%": false, "10%,": false, "10%±1ms": false, "1.5": false} {
+		if isShare(in) != want {
+			t.Errorf("isShare(%q) is not %v", in, want)
+		}
+	}
+	share, all := &Filter{Until: 30, changes: event.Time{Lo: 20, Hi: 40}}, &Filter{Until: 30}
+	for _, c := range []struct {
+		lo, hi    uint64
+		part, any bool
+	}{{19, 19, false, true}, {20, 20, true, true}, {10, 25, true, true}, {30, 50, true, true}, {31, 31, false, false}} {
+		made := event.Time{Lo: c.lo, Hi: c.hi}
+		if got := share.Change(nil, 0, 1, made, ""); got != c.part {
+			t.Errorf("a part from 20 to 30 has what was made from %d to %d: %v", c.lo, c.hi, got)
+		}
+		if got := all.Change(nil, 0, 1, made, ""); got != c.any {
+			t.Errorf("all up to 30 has what was made from %d to %d: %v", c.lo, c.hi, got)
 		}
 	}
 }
