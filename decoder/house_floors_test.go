@@ -138,7 +138,7 @@ var rooms = map[string]room{
 	"cmd/internal/bench":     {floor: 0},
 	"cmd/internal/explain":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// One change to the code, with all that is known of it.
-	"cmd/internal/story": {floor: 5, beside: []string{"decoder/report"}},
+	"cmd/internal/story": {floor: 5, beside: []string{"cmd/internal/machines", "decoder/report"}},
 	// A recording in few lines.
 	"cmd/internal/gist":   {floor: 5, beside: []string{"cmd/internal/filter", "decoder/report"}},
 	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},

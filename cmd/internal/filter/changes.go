@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -48,10 +49,10 @@ func (m *Makers) Made(k *decoder.PokeInfo) bool {
 // Check refuses a CPU, a thread and a name that made no change and of which the recording
 // tells nothing else.
 func (m *Makers) Check(s *decoder.Session) error {
-	machines := append([]*decoder.Session{s}, decoder.Guests(s)...)
+	all := append([]*decoder.Session{s}, decoder.Guests(s)...)
 	_, _, threads := decoder.NamesIn(s)
 	cpus, tids, comms := map[int64]bool{}, map[int64]bool{}, slices.Collect(threads)
-	for _, g := range machines {
+	for _, g := range all {
 		for k := range g.Pokes() {
 			if k.CPU >= 0 {
 				cpus[int64(k.CPU)] = true
@@ -66,7 +67,7 @@ func (m *Makers) Check(s *decoder.Session) error {
 	}
 	ran := func(n int64) bool { known, _ := s.Ran(int32(n)); return known }
 	traced := func(n int64) bool {
-		return slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return int64(st.CPU) == n })
+		return slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return int64(machines.CPU(s, st)) == n })
 	}
 	if err := m.cpus.known("cpu", "CPU", cpus, traced); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -46,19 +47,8 @@ func (c *choice) take(st *decoder.Stream) {
 	}
 }
 
-// cpuOf returns the number of the CPU that st traces: of a snapshot the number at the end
-// of its core's name, -1 where there is none.
-func (c *choice) cpuOf(st *decoder.Stream) int64 {
-	if c.s.Meta().Kind != decoder.KindSnapshot {
-		return int64(st.CPU)
-	}
-	name, _, _ := strings.Cut(st.Core, " (")
-	n, err := strconv.ParseInt(name[strings.LastIndexByte(name, '_')+1:], 10, 32)
-	if err != nil || !strings.Contains(name, "_") {
-		return -1
-	}
-	return n
-}
+// cpuOf returns the number of the CPU that st traces, -1 where there is none.
+func (c *choice) cpuOf(st *decoder.Stream) int64 { return int64(machines.CPU(c.s, st)) }
 
 // numbered chooses the streams whose numbers spec names: numbers and ranges with commas
 // between them.

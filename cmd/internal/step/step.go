@@ -20,6 +20,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -151,7 +152,7 @@ func (w *stepper) candidates(only []int, cpu int) (list []int) {
 	for i, st := range w.s.Streams() {
 		switch {
 		case !st.Executes() || only != nil && !slices.Contains(only, i):
-		case only == nil && cpu >= 0 && int(st.CPU) == cpu:
+		case only == nil && cpu >= 0 && machines.CPU(w.s, st) == cpu:
 			list = slices.Insert(list, 0, i)
 		default:
 			list = append(list, i)

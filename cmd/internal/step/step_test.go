@@ -1,11 +1,13 @@
 package step
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -130,5 +132,20 @@ func TestSome(t *testing.T) {
 	}
 	if got := some(notes); !slices.Equal(got, []string{"0", "1", "2", "3", "4", "5", "... 3 more", "9"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestBeginsOn would catch a change of a snapshot to which the stepper goes on another CPU than
+// the one that made it.
+func TestBeginsOn(t *testing.T) {
+	w := &stepper{s: recorded.Arm(t, "a57-jump")}
+	for cpu, want := range map[int][]int{-1: {0, 1}, 0: {0, 1}, 1: {1, 0}} {
+		if got := w.candidates(nil, cpu); !slices.Equal(got, want) {
+			t.Errorf("CPU %d: streams %d, want %d", cpu, got, want)
+		}
+	}
+	made := &filter.Makers{CPUs: "1"} // it made no change, but was traced
+	if err := cmp.Or(made.Read(), made.Check(w.s)); err != nil {
+		t.Error(err)
 	}
 }

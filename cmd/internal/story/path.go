@@ -3,8 +3,10 @@ package story
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -48,31 +50,37 @@ const (
 
 var errDone = errors.New("story: done")
 
-// path reads the flow of the CPU that made k backwards from its time. It returns nil
-// where that CPU was not traced.
-func (x *Source) path(ctx context.Context, k *decoder.PokeInfo) (*Path, error) {
+// path reads the flow of the CPU that made k backwards from its time. Where it finds
+// nothing it says why.
+func (x *Source) path(ctx context.Context, k *decoder.PokeInfo) (p *Path, why string, err error) {
 	at := slices.IndexFunc(x.Session.Streams(), func(st *decoder.Stream) bool {
 		if st.Guest != x.Session.Meta().Guest || !st.Executes() || !st.Timed() {
 			return false
 		}
-		return st.CPU >= 0 && int(st.CPU) == k.CPU || st.CPU < 0 && st.TID >= 0 && st.TID == k.TID
+		cpu := machines.CPU(x.Session, st)
+		return cpu >= 0 && cpu == k.CPU || cpu < 0 && st.TID >= 0 && st.TID == k.TID
 	})
-	if at < 0 || k.Time < x.Session.Streams()[at].Time().Lo || k.Time > x.Session.Streams()[at].Time().Hi {
-		return nil, nil
+	switch {
+	case at < 0 && k.CPU < 0 && k.TID == 0:
+		return nil, "the record does not say which CPU made it", nil
+	case at < 0:
+		return nil, "no trace with times is of that CPU", nil
+	case k.Time < x.Session.Streams()[at].Time().Lo || k.Time > x.Session.Streams()[at].Time().Hi:
+		return nil, notCovered, nil
 	}
 	w := &pathReader{s: x.Session, k: k}
 	only := []int{at}
 	m := rows.New(x.Session, x.Streams, only, rows.Options{Level: rows.LevelBranch, Reverse: true, Until: k.Time, Gaps: true}, w.row)
 	w.names = m.Names()
 	q := decoder.Query{Streams: only, Until: k.Time, Jobs: x.Jobs, Reverse: true, Merged: true, Bounds: true}
-	err := x.Session.Flow(ctx, q, untilDone{m})
+	err = x.Session.Flow(ctx, q, untilDone{m})
 	if err == nil && !w.done {
 		err = m.Close()
 	}
 	if err != nil && !errors.Is(err, errDone) {
-		return nil, err
+		return nil, "", err
 	}
-	return w.result(), nil
+	return w.result(), w.why(), nil
 }
 
 // untilDone ends the flow when the reader of the rows has enough.
@@ -99,6 +107,19 @@ type pathReader struct {
 	at      string
 	end     string
 	frames  []Frame
+	later   bool // more flow follows, without times
+	vague   bool // it runs at the poke's time, but it is not known where
+}
+
+// notCovered says that a poke was made before or after what the CPU's trace tells.
+const notCovered = "the trace of that CPU does not cover that time"
+
+// why says why nothing was found.
+func (w *pathReader) why() string {
+	if w.vague {
+		return "the trace of that CPU does not tell where it was at that time"
+	}
+	return notCovered
 }
 
 // step is what counts of a row.
@@ -120,8 +141,12 @@ func (w *pathReader) row(r *rows.Row) error {
 		kind: r.Kind, transfer: r.Transfer, ip: r.IP, to: r.Addr, hasTo: r.HasAddr, len: r.Len,
 		lo: r.Time.Lo, hi: r.Time.Hi, verdict: r.Verdict.String(), tid: tid,
 	}
-	if w.begun {
+	switch {
+	case w.begun:
 		return w.step(&x)
+	case x.lo == 0 && len(w.waiting) == 0:
+		w.later = true
+		return nil // before the first time that a later segment states
 	}
 	if x.transfer == rows.TransferCall && x.hasTo && w.calls(x.to) == recorder && x.lo <= w.k.Time {
 		w.begun, w.at, w.waiting = true, "record", nil
@@ -141,7 +166,8 @@ func (w *pathReader) begin() error {
 	w.begun, w.at = true, "time"
 	list := w.waiting
 	w.waiting = nil
-	if len(list) == 0 || list[0].hi < w.k.Time || list[0].kind == rows.KindGap {
+	if len(list) == 0 || list[0].hi < w.k.Time || list[0].hi-list[0].lo > recordSlack || list[0].kind == rows.KindGap {
+		w.vague = len(list) > 0 && list[0].hi >= w.k.Time && (list[0].hi != math.MaxUint64 || w.later) && list[0].transfer&rows.TransferTraceEnd == 0
 		return w.stop(endGap) // nobody knows where the flow was then
 	}
 	if list[0].hasTo {

@@ -54,7 +54,8 @@ type Poke struct {
 	Path    *Path    `json:"path,omitempty"`        // from which code it was made
 	Threads []Thread `json:"threads,omitempty"`     // that ran through it
 
-	flow bool // the trace was decoded for it
+	flow     bool   // the trace was decoded for it
+	pathless string // why there is no Path
 }
 
 // Crossing is how a CPU went from the old code to the new.

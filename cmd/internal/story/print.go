@@ -161,7 +161,7 @@ func (p *Poke) printPath(b *strings.Builder) {
 	case !p.flow:
 		return
 	case p.Path == nil:
-		b.WriteString("\nmade from\n  not known: the trace of that CPU does not cover that time\n")
+		fmt.Fprintf(b, "\nmade from\n  not known: %s\n", p.pathless)
 		return
 	}
 	where := "where its record was written"
@@ -180,7 +180,11 @@ func (p *Poke) printPath(b *strings.Builder) {
 		if f.Verdict != "certain" {
 			name += "  " + f.Verdict
 		}
-		fmt.Fprintf(b, "  %s  %s\n", strings.TrimSuffix(event.Seconds(f.Time), " s"), name)
+		time := strings.TrimSuffix(event.Seconds(f.Time), " s")
+		if f.Time == 0 {
+			time = "-" // before the first time that its segment of trace states
+		}
+		fmt.Fprintf(b, "  %11s  %s\n", time, name)
 	}
 	wrap(b, "  ", pathEnds[p.Path.End])
 }

@@ -55,6 +55,38 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestSnapshotPaths would catch a change of a snapshot that is not brought together with the trace
+// of the CPU that made it. It would also catch a path that begins in code of another time.
+func TestSnapshotPaths(t *testing.T) {
+	s := recorded.Arm(t, "a57-kprobe")
+	var streams []rows.Stream
+	for _, st := range s.Streams() {
+		streams = append(streams, rows.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, Name: st.Name})
+	}
+	var numbers []int
+	for k := range s.Pokes() {
+		numbers = append(numbers, k.Index)
+	}
+	x := Source{Session: s, Streams: streams}
+	list, _, err := x.Whole(t.Context(), numbers...)
+	if err != nil || len(list) != 20 {
+		t.Fatalf("%d changes, %v", len(list), err)
+	}
+	for _, p := range list {
+		patches := func(f Frame) bool {
+			name, _, _ := strings.Cut(f.Sym, "+")
+			return name == "multi_cpu_stop" || name == "__jump_label_update"
+		}
+		if p.Path == nil || !slices.ContainsFunc(p.Path.Frames, patches) {
+			t.Errorf("poke %d: %s: path %+v", p.Index, p.pathless, p.Path)
+			continue
+		}
+		if f := p.Path.Frames[0]; f.Time > p.Time || f.Time+1000 < p.Time {
+			t.Errorf("poke %d at %d: its path begins at %d", p.Index, p.Time, f.Time)
+		}
+	}
+}
+
 // checkCall checks that f calls the function of inner. It returns 1 if the code says so.
 func checkCall(t *testing.T, s *decoder.Session, p *Poke, f, inner Frame) int {
 	addr, err := strconv.ParseUint(f.Addr, 16, 64)

@@ -43,7 +43,7 @@ func (x *Source) Whole(ctx context.Context, numbers ...int) (list []*Poke, gaps 
 		p.After = around(s, &k, event.Epoch(k.Index)+1)
 		p.Threads = threads(crossings[k.Index])
 		if !x.NoFlow {
-			if p.Path, err = x.path(ctx, &k); err != nil {
+			if p.Path, p.pathless, err = x.path(ctx, &k); err != nil {
 				return list, gaps, err
 			}
 		}
