@@ -176,7 +176,7 @@ func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 // takesNote reports whether a note that is no gap passes: it has an address or not.
 func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 	f, t := k.f, n.Event.Time
-	if !f.takesTime(t) || !k.takesThread(b.Stream, t.Stated()) {
+	if !f.takesTime(t) || n.Kind == decoder.NoteTrap && f.settled != nil && !f.settled[n.Verdict] || !k.takesThread(b.Stream, t.Stated()) {
 		return false
 	}
 	if n.Kind == decoder.NoteTrap && f.pokes != nil && !f.ofGuest(b.Stream) && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {
