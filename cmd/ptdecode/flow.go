@@ -49,7 +49,8 @@ Levels:
            on and off (the default)
   call     the tree of calls, as they begin; calls --each has how long each took
   element  one line per trace element, under OpenCSD's names, interleaved with
-           the executed ranges
+           the executed ranges; with -o tsv its columns are cpu, time, element and
+           values, as "isa=A64 insns=5"
 
 At the levels branch and call a breakpoint exception is one line. It says where
 the breakpoint is, why it was there, and to which change to the code (poke) it

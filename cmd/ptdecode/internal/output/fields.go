@@ -32,7 +32,8 @@ const (
 	SrcLine
 	Inlines
 	numFields
-	mark // the verdict, if it is not certain; only in defaults
+	mark    // the verdict, if it is not certain; only in defaults
+	element // an element's name, and what it says; only in defaults
 )
 
 var fieldNames = [numFields]string{
@@ -66,8 +67,11 @@ func FieldNames() []string { return slices.Clone(fieldNames[:]) }
 
 // String returns the field's name as -F takes it.
 func (f Field) String() string {
-	if f < numFields {
+	switch {
+	case f < numFields:
 		return fieldNames[f]
+	case f == element:
+		return "element"
 	}
 	return "mark"
 }
@@ -100,6 +104,14 @@ func textFields(l rows.Level) []Field {
 		return []Field{CPU, Time, Flags, IP, Sym, Off, Addr, mark}
 	}
 	return []Field{CPU, TID, Time, Flags, Sym, mark}
+}
+
+// tsvFields are the fields of a line with tabs.
+func tsvFields(l rows.Level) []Field {
+	if l == rows.LevelElement {
+		return []Field{CPU, Time, element}
+	}
+	return textFields(l)
 }
 
 // objectFields are the fields of an object.

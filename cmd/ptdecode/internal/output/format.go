@@ -40,7 +40,7 @@ type encoder interface {
 var formats = [...]Format{
 	{Name: "text", apart: true, fromFlow: newAddresses, fromRows: newText},
 	{Name: "jsonl", apart: true, InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
-	{Name: "tsv", apart: true, fromRows: newTSV},
+	{Name: "tsv", apart: true, fromRows: newTSV, defaults: tsvFields},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
 	{Name: "digest-part", Flag: "digest", NoRows: true, fromFlow: newDigestPart},

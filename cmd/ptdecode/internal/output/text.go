@@ -276,9 +276,21 @@ func AppendSide(dst, text []byte) []byte {
 func (t *textEncoder) element(dst []byte, r *rows.Row) []byte {
 	dst = append(append(dst, r.Stream.Short()...), ' ')
 	dst = append(dst, r.Element...)
+	at := len(dst)
+	if dst = appendFacts(append(dst, ' '), r); len(dst) == at+1 {
+		dst = dst[:at]
+	}
+	return append(dst, '\n')
+}
+
+// appendFacts appends what an element says, as "KEY=VALUE ...".
+func appendFacts(dst []byte, r *rows.Row) []byte {
 	var room [8]rows.Fact
-	for _, f := range r.Facts(room[:0]) {
-		dst = append(append(append(dst, ' '), f.Key...), '=')
+	for i, f := range r.Facts(room[:0]) {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(append(dst, f.Key...), '=')
 		switch {
 		case f.Word != "":
 			dst = append(dst, f.Word...)
@@ -288,7 +300,7 @@ func (t *textEncoder) element(dst []byte, r *rows.Row) []byte {
 			dst = strconv.AppendUint(dst, f.Value, 10)
 		}
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 // event appends a note: "# <kind> <stream> <time> ...".

@@ -12,11 +12,14 @@ import (
 // with #.
 type tsvEncoder struct {
 	rowFields
-	text textEncoder // writes gaps, events and elements
+	text textEncoder // writes gaps and events
 }
 
 func newTSV(names *rows.Names, fields []Field, _ *Look) encoder {
 	fields = slices.Clone(fields)
+	if i := slices.Index(fields, element); i >= 0 {
+		fields = fields[:i+1] // there is no code of which others could tell
+	}
 	for i, f := range fields {
 		if f == mark {
 			fields[i] = Verdict
@@ -39,6 +42,9 @@ func (t *tsvEncoder) begin(dst []byte) []byte {
 			}
 		}
 	}
+	if t.fields[len(t.fields)-1] == element {
+		return append(dst, "\tvalues\n"...)
+	}
 	return append(dst, "\tpoke\n"...)
 }
 
@@ -55,7 +61,7 @@ func (t *tsvEncoder) places() (list []Field) {
 // row appends r as a line.
 func (t *tsvEncoder) row(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
-	case rows.KindGap, rows.KindEvent, rows.KindElement:
+	case rows.KindGap, rows.KindEvent:
 		return t.text.row(dst, r)
 	}
 	for i, f := range t.fields {
@@ -63,6 +69,9 @@ func (t *tsvEncoder) row(dst []byte, r *rows.Row) []byte {
 			dst = append(dst, '\t')
 		}
 		dst = t.cell(dst, r, f)
+	}
+	if r.Kind == rows.KindElement {
+		return append(dst, '\n')
 	}
 	dst = append(dst, '\t')
 	if r.Poke >= 0 {
@@ -87,6 +96,8 @@ func (t *tsvEncoder) cell(dst []byte, r *rows.Row, f Field) []byte {
 			}
 		}
 		return dst
+	case element:
+		return appendFacts(append(append(dst, r.Element...), '\t'), r)
 	case Flags:
 		return append(dst, r.Transfer.String()...)
 	case Count:
