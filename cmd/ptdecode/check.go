@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -74,22 +75,24 @@ Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`
 	return c
 }
 
-// limits reads the limits of o; ambiguous is percent, -1 without a limit.
-func (a *app) limits(o *checkFlags) (ambiguous float64, err error) {
-	ambiguous = -1
-	if o.limited && o.gaps < 0 {
-		return 0, usagef("--max-gaps %d: need 0 or more", o.gaps)
-	}
-	if o.ambiguous != "" {
-		ambiguous, err = strconv.ParseFloat(strings.TrimSuffix(o.ambiguous, "%"), 64)
-		if err != nil || !(0 <= ambiguous && ambiguous <= 100) {
-			return 0, usagef("--max-ambiguous %q: need a share in percent, from 0 to 100", o.ambiguous)
+// limits reads the limits of o.
+func (a *app) limits(o *checkFlags) (l findings.Limits, err error) {
+	if o.limited {
+		if l.Gaps = &o.gaps; o.gaps < 0 {
+			return l, usagef("--max-gaps %d: need 0 or more", o.gaps)
 		}
 	}
-	if a.open.allowGaps && (o.limited || o.ambiguous != "") {
-		return 0, usagef("--allow-gaps allows all: --max-gaps and --max-ambiguous do not go with it")
+	if o.ambiguous != "" {
+		share, err := strconv.ParseFloat(strings.TrimSuffix(o.ambiguous, "%"), 64)
+		if err != nil || !(0 <= share && share <= 100) {
+			return l, usagef("--max-ambiguous %q: need a share in percent, from 0 to 100", o.ambiguous)
+		}
+		l.Ambiguous = &share
 	}
-	return ambiguous, o.where.Wrong()
+	if a.open.allowGaps && (o.limited || o.ambiguous != "") {
+		return l, usagef("--allow-gaps allows all: --max-gaps and --max-ambiguous do not go with it")
+	}
+	return l, o.where.Wrong()
 }
 
 func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string) error {
@@ -113,11 +116,12 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}
 	only.Query(&q)
 	d, err := report.Check(c.Context(), s, q, func(k *report.Finding) error {
-		if k.Kind != "gap" || !o.limited {
+		j := findings.Object(k, story.NamedBy, &most)
+		if j.Limit == "" {
 			n++
 		}
 		if asJSON {
-			return printJSON(w, findings.Object(k, story.NamedBy))
+			return printJSON(w, j)
 		}
 		if _, err := io.WriteString(w, k.What+"\n"); err != nil {
 			return err
@@ -133,10 +137,13 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 		return nil
 	})
 	a.ui.done()
-	switch {
-	case err == nil && asJSON:
-		err = printJSON(w, findings.Doubt(d))
-	case err == nil:
+	if err != nil {
+		return cmp.Or(w.Flush(), err)
+	}
+	whole := findings.Doubt(d, n, most)
+	if asJSON {
+		err = printJSON(w, whole)
+	} else {
 		_, err = io.WriteString(w, findings.Line(d))
 	}
 	if e := w.Flush(); e != nil {
@@ -145,7 +152,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
-	return a.found(o, n, d, most)
+	return a.found(whole)
 }
 
 // doubtless says what is missing and no finding.
@@ -157,19 +164,14 @@ func (u *ui) doubtless(s *decoder.Session) {
 	}
 }
 
-// found makes the exit code of n findings and of the limits.
-func (a *app) found(o *checkFlags, n uint64, d *report.Doubt, most float64) error {
-	if gaps := d.GapCount(); o.limited && gaps > uint64(o.gaps) {
-		n++
-		a.ui.say("%s: --max-gaps allows %d", plural.Count(gaps, "gap"), o.gaps)
+// found says which limits are exceeded, and makes the exit code.
+func (a *app) found(whole *findings.Flow) error {
+	for _, l := range whole.Over() {
+		a.ui.say("%s", l)
 	}
-	if most >= 0 && d.Share() > most {
-		n++
-		a.ui.say("%s %% of the instructions are ambiguous: --max-ambiguous allows %s %%", findings.Percent(d.Share()), findings.Percent(most))
-	}
-	if n == 0 {
+	if whole.Findings == 0 {
 		return nil
 	}
-	a.ui.say("%s", plural.Count(n, "finding"))
+	a.ui.say("%s", plural.Count(whole.Findings, "finding"))
 	return a.gapCode()
 }

@@ -35,11 +35,24 @@ type Finding struct {
 	Want   string `json:"want,omitempty"`
 	From   uint64 `json:"from,omitempty"`  // ns
 	Until  uint64 `json:"until,omitempty"` // ns
+	Limit  string `json:"limit,omitempty"` // the name of the limit for which alone it counts
 }
+
+// Limits are what is allowed: up to so much is no finding.
+type Limits struct {
+	Gaps      *int     `json:"max_gaps,omitempty"`      // nil: none is, and each one is a finding
+	Ambiguous *float64 `json:"max_ambiguous,omitempty"` // of the instructions, percent; nil: all
+}
+
+// The names of limits.
+const (
+	maxGaps      = "max_gaps"
+	maxAmbiguous = "max_ambiguous"
+)
 
 // Object makes an object of a finding. named says what names a stream: its CPU, its thread,
 // or its trace ID.
-func Object(k *report.Finding, named func(*decoder.Stream) (cpu, tid *int32, id string)) *Finding {
+func Object(k *report.Finding, named func(*decoder.Stream) (cpu, tid *int32, id string), most *Limits) *Finding {
 	j := &Finding{Type: "finding", Kind: k.Kind, What: k.What, Hint: k.Hint, Sym: k.Symbol, Time: k.Time}
 	if k.Addr != 0 {
 		j.Addr = fmt.Sprintf("%016x", k.Addr)
@@ -50,6 +63,9 @@ func Object(k *report.Finding, named func(*decoder.Stream) (cpu, tid *int32, id 
 	}
 	if k.Reason != event.ReasonNone {
 		j.Reason = k.Reason.String()
+	}
+	if k.Kind == "gap" && most.Gaps != nil {
+		j.Limit = maxGaps
 	}
 	if f := k.Finding; f != nil {
 		j.Have, j.Want = hex.EncodeToString(f.Have), hex.EncodeToString(f.Want)
@@ -70,14 +86,28 @@ type Flow struct {
 	Verdicts     map[string]uint64 `json:"verdicts"`
 	Gaps         uint64            `json:"gaps"`
 	GapReasons   map[string]uint64 `json:"gap_reasons"`
+	Findings     uint64            `json:"findings"` // those that count: 0 is what the exit code 0 says
+	Limits
+	Exceeded []string `json:"exceeded,omitempty"` // the names of limits, each one a finding
+
+	share float64 // of ambiguous instructions, percent
 }
 
-// Doubt makes an object of what the flow of a recording comes to.
-func Doubt(d *report.Doubt) *Flow {
+// Doubt makes an object of what the flow of a recording comes to, where n findings count besides
+// the limits.
+func Doubt(d *report.Doubt, n uint64, most Limits) *Flow {
 	j := &Flow{
 		Type: "doubt", Instructions: d.Instructions, Ambiguous: d.ByVerdict[decoder.Ambiguous], Why: d.Why,
 		Verdicts: map[string]uint64{}, Gaps: d.GapCount(), GapReasons: map[string]uint64{},
+		Limits: most, share: d.Share(),
 	}
+	if most.Gaps != nil && j.Gaps > uint64(*most.Gaps) {
+		j.Exceeded = append(j.Exceeded, maxGaps)
+	}
+	if most.Ambiguous != nil && j.share > *most.Ambiguous {
+		j.Exceeded = append(j.Exceeded, maxAmbiguous)
+	}
+	j.Findings = n + uint64(len(j.Exceeded))
 	for v, n := range d.ByVerdict {
 		if n > 0 {
 			j.Verdicts[decoder.Verdict(v).String()] = n
@@ -87,6 +117,19 @@ func Doubt(d *report.Doubt) *Flow {
 		j.GapReasons[r.String()] = n
 	}
 	return j
+}
+
+// Over says which limits are exceeded, and by what.
+func (j *Flow) Over() (lines []string) {
+	for _, name := range j.Exceeded {
+		switch name {
+		case maxGaps:
+			lines = append(lines, fmt.Sprintf("%s: --max-gaps allows %d", plural.Count(j.Gaps, "gap"), *j.Limits.Gaps))
+		case maxAmbiguous:
+			lines = append(lines, fmt.Sprintf("%s %% of the instructions are ambiguous: --max-ambiguous allows %s %%", Percent(j.share), Percent(*j.Limits.Ambiguous)))
+		}
+	}
+	return lines
 }
 
 // Line says what is ambiguous and why; "" where nothing is.
