@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
@@ -40,7 +42,7 @@ func (l *list) annotated() error {
 	for _, r := range l.counter.All(0).Ranges() {
 		var pieces []counts.Piece
 		for _, p := range l.names.Pieces(pieces, &r) {
-			if p.Sym == l.o.annotate {
+			if l.wanted(&r, &p) {
 				found = true
 				l.executed(all, &r, &p)
 			}
@@ -83,9 +85,28 @@ func (l *list) annotated() error {
 	return l.listing(entries)
 }
 
+// wanted reports whether p of r is of the function that the options name. Where they have an address
+// in it, the first such function gives the name.
+func (l *list) wanted(r *counts.Range, p *counts.Piece) bool {
+	if !l.o.byAddr {
+		return p.Sym == l.o.annotate
+	}
+	at := l.names.At(r.Block.Space, l.o.addr, r.Seen)
+	if p.Sym == "" || at.Sym != p.Sym || at.File != p.File || l.o.addr-at.Off != p.Addr-p.Off {
+		return false
+	}
+	if !l.o.found {
+		l.o.found, l.o.annotate = true, p.Sym
+	}
+	return p.Sym == l.o.annotate
+}
+
 // notThere says that the function that the options name did not run, or that a guest alone ran it.
 func (l *list) notThere() error {
 	name := l.o.annotate
+	if l.o.byAddr {
+		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function that has this address was executed; hot without --annotate lists those that were", name)}
+	}
 	for _, g := range l.counter.Guests() {
 		for _, r := range l.counter.All(g).Ranges() {
 			if sym, _, _, ok := machines.Of(l.s, g).Symbol(r.Block.Space, r.Block.Addr, r.Seen); g != 0 && ok && sym == name {
@@ -94,11 +115,14 @@ func (l *list) notThere() error {
 		}
 	}
 	functions, _, _ := decoder.NamesIn(l.s)
-	near := filter.Nearest(name, functions)
+	near, known := filter.Nearest(name, functions), false
 	for f := range functions {
 		if f == name { // it is there, and did not run
-			near = ""
+			near, known = "", true
 		}
+	}
+	if !known && strings.ContainsAny(name, "*?[") {
+		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: FUNC is one function; --sym '%[1]s' takes all that are called so", name)}
 	}
 	return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed%s; hot without --annotate lists those that were", name, near)}
 }
@@ -133,7 +157,10 @@ func (l *list) notExecuted(all map[insnKey]*insn) {
 		return
 	}
 	sym, ok := y.Find(l.o.annotate)
-	if !ok {
+	if l.o.byAddr { // others may have that name
+		sym, _, ok = y.Lookup(l.o.addr, math.MaxUint64)
+	}
+	if !ok || sym.Name != l.o.annotate {
 		return
 	}
 	at := event.Epoch(l.s.Text().Len())

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,6 +123,9 @@ type options struct {
 	by, sort, format, annotate string
 	first                      int
 	width                      int // columns; 0: any
+
+	addr          uint64 // in the function to annotate
+	byAddr, found bool   // annotate has it, and is the function's name once that is found
 }
 
 var (
@@ -133,7 +137,7 @@ func (o *options) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.by, "by", "function", "list `"+strings.Join(bys, "|")+"`; cpu: functions, for each CPU apart")
 	f.StringVar(&o.sort, "sort", "", "most `"+strings.Join(sorts, "|")+"` first (default instructions; of edges, executions)")
-	f.StringVar(&o.annotate, "annotate", "", "list the instructions of the function `FUNC`, with the versions of its code that ran")
+	f.StringVar(&o.annotate, "annotate", "", "list the instructions of the function `FUNC`, a name or 0xADDRESS in it, with the versions of its code that ran")
 	f.IntVar(&o.first, "first", 0, "only the first `N` lines (default: 30 lines of text, all objects)")
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	for flag, values := range map[string][]string{"by": bys, "sort": sorts, "output": {"text", "jsonl"}} {
@@ -157,6 +161,13 @@ func (o *options) check(c *cobra.Command) error {
 		return usage("--by edge: edges have executions only: --sort %s does not go with it", o.sort)
 	case o.annotate != "" && (c.Flags().Changed("by") || o.sort == sortExecutions || o.sort == sortInstructions || c.Flags().Changed("first")):
 		return usage("--annotate lists all instructions of a function in order: --by, --first and --sort do not go with it, but for --sort time")
+	}
+	if hex, ok := strings.CutPrefix(o.annotate, "0x"); ok {
+		var err error
+		if o.addr, err = strconv.ParseUint(hex, 16, 64); err != nil {
+			return usage("--annotate %s: it is no address", o.annotate)
+		}
+		o.byAddr = true
 	}
 	if o.sort == "" {
 		o.sort = sortInstructions
