@@ -329,7 +329,8 @@ func trapNote(s *decoder.Session, t *report.Trap) string {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Bounds: true, Progress: a.ui.progress})
+	x := story.Source{Session: s, Streams: outputStreams(s), Jobs: a.open.jobs, Progress: a.ui.progress}
+	list, object, gaps, err := x.Traps(c.Context(), decoder.Query{From: p.from, Until: p.until})
 	a.ui.done()
 	if err != nil {
 		return err
@@ -346,7 +347,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		}
 		printed++
 		if o.asJSON {
-			err = printJSON(w, story.NewTrap(s, t))
+			err = printJSON(w, object(t))
 		} else {
 			if sym == "" {
 				sym = "-"

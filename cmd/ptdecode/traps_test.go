@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -80,6 +83,49 @@ func TestSource(t *testing.T) {
 	} {
 		if got := cpuOrThread(c.st); got != c.want {
 			t.Errorf("%s: %s, want %s", c.st.Name, got, c.want)
+		}
+	}
+}
+
+// TestTrapObjects would catch an object of pokes --traps that tells less of a trap than the row of
+// flow does, or something else.
+func TestTrapObjects(t *testing.T) {
+	root := testsize.Recordings(t)
+	x86, arm := filepath.Join(root, "kernel-pokes-x86"), filepath.Join(root, "kernel-pokes-arm64")
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"x86": {[]string{filepath.Join(x86, "tracepoints-coarse/perf.data")}, 67},
+		"arm": {[]string{filepath.Join(arm, "a57-kprobe/fine"), "--events", filepath.Join(arm, "a57-kprobe/journal.jsonl"),
+			"--kallsyms", filepath.Join(arm, "text/a57.kallsyms"), "--text", filepath.Join(arm, "text/a57.bin") + "@0xffff800080010000"}, 290},
+	} {
+		traps := func(args ...string) (list []string) {
+			var out bytes.Buffer
+			run(append(append(args, "-q", "-o", "jsonl"), c.args...), strings.NewReader(""), &out, io.Discard) // of a snapshot, parts may be missing
+			for line := range bytes.Lines(out.Bytes()) {
+				if !bytes.HasPrefix(line, []byte(`{"type":"trap"`)) {
+					continue
+				}
+				keys := map[string]any{}
+				if err := json.Unmarshal(line, &keys); err != nil {
+					t.Fatal(err)
+				}
+				if keys["poke"] == nil {
+					delete(keys, "verdict") // pokes has that of the change alone
+				}
+				text, err := json.Marshal(keys)
+				if err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, string(text))
+			}
+			slices.Sort(list)
+			return list
+		}
+		told, rows := traps("pokes", "--traps"), traps("flow", "--flags", "trap")
+		if len(told) != c.want || !slices.Equal(told, rows) {
+			t.Errorf("%s: %d objects, want %d as in flow: %d\n%s\n%s", name, len(told), c.want, len(rows), strings.Join(told[:min(2, len(told))], "\n"), strings.Join(rows[:min(2, len(rows))], "\n"))
 		}
 	}
 }
