@@ -76,9 +76,7 @@ func callsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdict)
 	x.function, x.how, x.hidden, x.now, x.began = f, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
 	x.ret, x.from, x.self, x.insns, x.inside, x.verdict, x.told = k.End, k.LastIP(), 0, 0, 0, decoder.Certain, false
 	b.n = n + 1
-	if x.tag = 0; c.Brief {
-		x.begun(c)
-	}
+	x.begun(c)
 	c.within(f)
 	return true
 }
@@ -92,8 +90,11 @@ func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdic
 	}
 	in := &b.list[n]
 	if in.hidden {
-		p := c.placeOf(to)
-		if !p.simple || c.stated == 0 || b.awaits(c.part.calls, to.Addr) {
+		p, awaited := c.placeOf(to), awaits(c.part.calls, to.Addr) >= 0
+		for i := range b.n {
+			awaited = awaited || b.list[i].ret == to.Addr
+		}
+		if !p.simple || c.stated == 0 || awaited {
 			return false
 		}
 		c.ran(insns, v, k)
@@ -120,25 +121,6 @@ func returnsBriefly(c *cpu, k, to *decoder.Block, insns uint64, v decoder.Verdic
 	return true
 }
 
-// awaits reports whether some call awaits a return to an address.
-func (b *briefs) awaits(calls []*Call, addr uint64) bool {
-	for i := range b.n {
-		if b.list[i].ret == addr {
-			return true
-		}
-	}
-	n := len(calls)
-	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
-		if calls[i].ret == addr {
-			return true
-		}
-		if calls[i].async {
-			break
-		}
-	}
-	return false
-}
-
 // leadsTo has x, a thunk's, be the call of the function that the thunk led to.
 func (x *brief) leadsTo(f *function, c *cpu) {
 	x.function, x.hidden, x.now, x.began = f, false, c.now, c.stated
@@ -151,7 +133,8 @@ func (x *brief) begun(c *cpu) {
 		return
 	}
 	if c.steps != nil {
-		c.steps.briefBegins(c, x)
+		c.steps.ranAt(c.steps.ranBy(c))
+		c.steps.step(x.now.Likely(), InProgress, x.Function, 0, 0)
 		return
 	}
 	call := x.call(c)
@@ -174,7 +157,8 @@ func (b *briefs) ends(c *cpu, how Way) {
 	case c.rows != nil:
 		c.rows.ends(c, x, how, took)
 	case c.steps != nil:
-		c.steps.briefEnds(c, x, how)
+		c.steps.ranAt(c.steps.ranBy(c))
+		c.steps.step(c.last.Likely(), how, x.Function, n, x.verdict)
 	case c.OnEnd != nil:
 		x.tellOf(c, how, took)
 	}
@@ -244,18 +228,7 @@ func (c *cpu) begins() {
 		x := &b.list[i]
 		call := c.enter(x.function, x.how, x.from)
 		call.Begin, call.began, call.Tag = x.now, x.began, x.tag
-		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict = x.ret, true, x.self, x.insns, x.inside, x.verdict
-		call.told = x.told
+		call.ret, call.Ran, call.Self, call.Insns, call.inside, call.Verdict, call.told = x.ret, true, x.self, x.insns, x.inside, x.verdict, x.told
 	}
 	b.n = 0
-}
-
-// tellFolded tells of the calls that took no time.
-func (t *Tree) tellFolded() {
-	for _, f := range t.functions {
-		if f.folded.n > 0 && t.OnEnd != nil {
-			t.OnEnd(&Call{function: f, TID: -1, How: Called, Ended: Returned, Ran: true, timed: true, Times: f.folded.n, Insns: f.folded.insns})
-		}
-		f.folded = folded{}
-	}
 }

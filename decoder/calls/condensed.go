@@ -102,8 +102,7 @@ func bypasses(c *cpu, k *decoder.Block, stamps []decoder.Stamp, insns uint64, v 
 	} else {
 		c.begins()
 		call := c.enter(f, Called, k.LastIP())
-		call.began, call.ret, call.Ran, call.told = d.began, k.End, true, true
-		call.Self = d.insns
+		call.began, call.ret, call.Ran, call.told, call.Self = d.began, k.End, true, true, d.insns
 	}
 	c.stated = d.before // it counts where the last range has another place than the call: see moment
 	c.moment(stamps, int(d.stamp))

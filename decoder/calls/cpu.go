@@ -105,10 +105,7 @@ func renamed(c *cpu) {
 
 // runs finds the thread that runs, by the records alone.
 func (c *cpu) runs() {
-	tid, comm, until, ok := c.Session.Running(c.st.Index, c.stated)
-	if !ok {
-		tid, comm = -1, ""
-	}
+	tid, comm, until, _ := c.Session.Running(c.st.Index, c.stated)
 	c.goesBy(c.stated, c.threadOf(tid, comm))
 	c.tenure.first, c.tenure.named = true, until
 }
@@ -132,7 +129,7 @@ func (c *cpu) goes(th *thread) {
 		return
 	}
 	if old := c.thread; old != nil {
-		old.settle(c)
+		old.seen, old.stream = c.last, c.st.Index
 		if old.left = c.lastStated; !old.kept {
 			old.forgotten(c)
 		}
@@ -147,13 +144,9 @@ func (c *cpu) goes(th *thread) {
 	kernel := c.thread != nil && c.part == &c.thread.kernel
 	c.thread = th
 	if th.left != 0 {
-		if n, k := len(th.kernel.calls), len(th.user.calls); n+k > 0 {
-			away := c.clip(max(c.stated, th.left)) - c.clip(th.left)
-			if n > 0 {
-				th.kernel.calls[n-1].away += away
-			}
-			if k > 0 {
-				th.user.calls[k-1].away += away
+		for _, p := range []*stack{&th.kernel, &th.user} {
+			if n := len(p.calls); n > 0 {
+				p.calls[n-1].away += c.clip(max(c.stated, th.left)) - c.clip(th.left)
 			}
 		}
 		th.left = 0
@@ -170,12 +163,7 @@ func (c *cpu) turns(kernel bool) {
 	if from != c.part {
 		c.cycles.moves(from, c.part)
 	}
-	if n := len(c.part.calls); n > 0 {
-		c.atTop(c.part.calls[n-1].function)
-	} else {
-		c.top = nil
-		c.at0()
-	}
+	innermost(c)
 }
 
 // switched goes over to the thread whose stack the kernel takes: the next one that records

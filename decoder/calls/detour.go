@@ -204,9 +204,12 @@ func (d *condenser) jumpsTo(k *decoder.Block, i int, was *instant) {
 // takesOut takes the innermost call out, x, which returned from the end of last to list[i]. It ends for good.
 func (d *condenser) takesOut(x *frame, i int, was *instant, last *decoder.Block) {
 	var gone sum
-	if int(x.replaced) < len(d.replaced) {
-		gone = d.tellsReplaced(int(x.replaced))
+	for _, e := range d.replaced[x.replaced:] {
+		d.tellsOf(e.f, e.took, e.inside, e.insns)
+		gone.took += e.took
+		gone.insns += e.insns
 	}
+	d.replaced = d.replaced[:x.replaced]
 	took, insns, o := max(was.stated, x.began)-x.began, x.insns, d.over
 	d.tellsOf(x.f, took, x.inside, insns)
 	at := int(x.detours)
@@ -231,18 +234,6 @@ func (d *condenser) takesOut(x *frame, i int, was *instant, last *decoder.Block)
 	d.old, d.rest = n, i
 	d.out.Ranges = d.out.Ranges[:x.at+1]
 	flow.MarkDetour(&d.out.Ranges[x.at])
-}
-
-// tellsReplaced notes the calls of replaced from n on, which ended in a detour.
-func (d *condenser) tellsReplaced(n int) (gone sum) {
-	for i := range d.replaced[n:] {
-		e := &d.replaced[n+i]
-		d.tellsOf(e.f, e.took, e.inside, e.insns)
-		gone.took += e.took
-		gone.insns += e.insns
-	}
-	d.replaced = d.replaced[:n]
-	return gone
 }
 
 // tellsOf notes a call of f that ended in a detour.

@@ -107,10 +107,9 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 	k := x.Block
 	if c.await == caller && c.top != nil && c.top.ret == k.Addr {
 		c.await = nothing
-		if c.end(Returned); k.Addr-c.lo-1 < c.inner && k.End-c.lo <= c.size {
-			return uint64(x.N)
+		if c.end(Returned); k.Addr-c.lo-1 >= c.inner || k.End-c.lo > c.size {
+			c.back(k.Addr, c.placeOf(k))
 		}
-		c.back(k.Addr, c.placeOf(k))
 		return uint64(x.N)
 	}
 	p := c.placeOf(k)
@@ -161,10 +160,9 @@ func (c *cpu) comes(addr uint64, p *place) {
 			c.returns(addr, p)
 		}
 	case undone:
-		switch inside := c.part == &c.thread.kernel; {
-		case kernel && inside:
+		if inside := c.part == &c.thread.kernel; kernel && inside {
 			c.resumes(addr, p)
-		default:
+		} else {
 			if inside {
 				c.clear()
 			}

@@ -6,20 +6,27 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// returns takes a return.
-func (c *cpu) returns(addr uint64, p *place) {
-	calls := c.part.calls
+// awaits returns which call awaits a return to an address, -1: none.
+func awaits(calls []*Call, addr uint64) int {
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
 		if calls[i].ret == addr {
-			c.endAbove(i)
-			c.end(Returned)
-			c.back(addr, p)
-			return
+			return i
 		}
 		if calls[i].async {
 			break
 		}
+	}
+	return -1
+}
+
+// returns takes a return.
+func (c *cpu) returns(addr uint64, p *place) {
+	if i := awaits(c.part.calls, addr); i >= 0 {
+		c.endAbove(i)
+		c.end(Returned)
+		c.back(addr, p)
+		return
 	}
 	if p.first && !p.unnamed {
 		c.jumps(addr, p) // what jumps by a return, and where new threads begin

@@ -63,12 +63,6 @@ type ranPlaces struct {
 	last *ranIn // that was asked for last
 }
 
-// beginRows has t tell of calls as rows.
-func (t *Tree) beginRows() {
-	t.rows = &rowsOf{Rows: new(Rows), t: t}
-	t.OnEnd = t.rows.call
-}
-
 // Named returns the symbol, the file and the address of the function with a number, as a
 // Call has them. It is for OnRows and OnSteps, which are given numbers only.
 func (t *Tree) Named(function uint32) (sym, file string, addr uint64) { return t.SoFar()(function) }

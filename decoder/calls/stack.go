@@ -223,13 +223,13 @@ func (c *cpu) end(how Way) {
 	}
 	if up != nil {
 		up.away += call.away
-		switch {
-		case call.hidden:
+		up.stale = up.stale && how != Returned
+		if call.hidden {
 			up.inside += call.inside
 			up.Self += call.Self
 			up.Ambiguous += call.Ambiguous
 			call.Insns -= call.Self
-		default:
+		} else {
 			up.inside += call.took
 		}
 		if !call.async {
@@ -240,13 +240,7 @@ func (c *cpu) end(how Way) {
 	if !call.hidden && !call.told && c.OnEnd != nil {
 		c.OnEnd(call)
 	}
-	if n > 0 {
-		c.atTop(up.function)
-		up.stale = up.stale && how != Returned
-	} else {
-		c.top = nil
-		c.at0()
-	}
+	innermost(c)
 	c.free = append(c.free, call)
 }
 
@@ -270,6 +264,16 @@ func (c *cpu) clear() {
 func (c *cpu) atTop(f *function) {
 	c.top = c.part.calls[len(c.part.calls)-1]
 	c.within(f)
+}
+
+// innermost has the flow be in the code of the innermost call, if there is one.
+func innermost(c *cpu) {
+	if n := len(c.part.calls); n > 0 {
+		c.atTop(c.part.calls[n-1].function)
+	} else {
+		c.top = nil
+		c.at0()
+	}
 }
 
 // within notes that the flow is in code of f.

@@ -9,12 +9,6 @@ type stepsOf struct {
 	ranPlaces
 }
 
-// beginSteps has t tell of calls that begin and end many at once.
-func (t *Tree) beginSteps() {
-	t.steps = &stepsOf{t: t}
-	t.OnBegin, t.OnEnd = t.steps.callBegins, t.steps.callEnds
-}
-
 // handOver hands on what waits.
 func (s *stepsOf) handOver() {
 	if s != nil && s.N > 0 {
@@ -55,16 +49,4 @@ func (s *stepsOf) callEnds(c *Call) {
 	}
 	s.ranAt(s.stands(ranIn{c.Stream, c.TID, c.Comm}))
 	s.step(at, c.Ended, c.Function, c.Insns, c.Verdict)
-}
-
-// briefBegins adds the beginning of x, the innermost brief call of c.
-func (s *stepsOf) briefBegins(c *cpu, x *brief) {
-	s.ranAt(s.ranBy(c))
-	s.step(x.now.Likely(), InProgress, x.Function, 0, 0)
-}
-
-// briefEnds adds the end of x, the innermost brief call of c.
-func (s *stepsOf) briefEnds(c *cpu, x *brief, how Way) {
-	s.ranAt(s.ranBy(c))
-	s.step(c.last.Likely(), how, x.Function, x.self+x.insns, x.verdict)
 }

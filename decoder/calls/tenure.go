@@ -82,10 +82,3 @@ func (th *thread) inherits(c *cpu) {
 		th.forgotten(c)
 	}
 }
-
-// settle notes where th is, which runs on c; nil is none.
-func (th *thread) settle(c *cpu) {
-	if th != nil {
-		th.seen, th.stream = c.last, c.st.Index
-	}
-}

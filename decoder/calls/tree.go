@@ -2,7 +2,6 @@ package calls
 
 import (
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Tree follows the calls of a recording's flow. It is a decoder.Sink, for one goroutine. It
@@ -79,10 +78,12 @@ func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
 	t.places, t.written, t.parts, t.found, t.functions, t.steady = make([]place, placesFirst), 0, nil, map[functionAt]*function{}, nil, nil
 	if t.OnRows != nil {
-		t.beginRows()
+		t.rows = &rowsOf{Rows: new(Rows), t: t}
+		t.OnEnd = t.rows.call
 	}
 	if t.OnSteps != nil {
-		t.beginSteps()
+		t.steps = &stepsOf{t: t}
+		t.OnBegin, t.OnEnd = t.steps.callBegins, t.steps.callEnds
 	}
 	t.Unmatched, t.Unwound = 0, 0
 	switches := map[*decoder.Session]string{}
@@ -119,19 +120,21 @@ func (t *Tree) Restart() bool {
 func (t *Tree) Close() {
 	for i := range t.cpus {
 		t.cpus[i].begins()
-		t.cpus[i].thread.settle(&t.cpus[i])
+		if th := t.cpus[i].thread; th != nil {
+			th.seen, th.stream = t.cpus[i].last, i
+		}
 	}
 	for _, th := range t.sorted() {
 		c := &t.cpus[th.stream]
-		c.thread, c.last = th, event.Time{Lo: th.seen.Lo, Hi: event.Always.Hi}
-		for _, p := range []*stack{&th.kernel, &th.user} {
-			c.part = p
-			for len(p.calls) > 0 {
-				c.end(AtEnd)
-			}
-		}
+		c.thread, c.last = th, th.seen
+		th.forgotten(c)
 	}
-	t.tellFolded()
+	for _, f := range t.functions {
+		if f.folded.n > 0 && t.OnEnd != nil {
+			t.OnEnd(&Call{function: f, TID: -1, How: Called, Ended: Returned, Ran: true, timed: true, Times: f.folded.n, Insns: f.folded.insns})
+		}
+		f.folded = folded{}
+	}
 	t.rows.handsOn()
 	t.steps.handOver()
 }
