@@ -73,7 +73,8 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	if s.Off != c.place {
 		c.place, c.now.Lo = s.Off, c.stated
 	}
-	c.stated, c.now.Hi = s.Time.Lo, math.MaxUint64
+	states(c, s.Time.Lo)
+	c.now.Hi = math.MaxUint64
 	if c.cycles != nil {
 		c.cycles.reach(s.Off)
 	}
@@ -85,6 +86,27 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	}
 	if c.stated >= c.tenure.named {
 		renamed(c)
+	}
+}
+
+// states takes a time that the trace states, ns. A gap before it is over.
+func states(c *cpu, ns uint64) {
+	if ns > c.stated {
+		c.ranLost(c.st.Index, ns)
+		c.lostAt[c.st.Index] = math.MaxUint64
+	}
+	c.stated = ns
+}
+
+// ranLost marks the calls of threads that ran in a stream's gap until a time, ns, by the records. It asks for each record once.
+func (t *Tree) ranLost(stream int, until uint64) {
+	for at := &t.lostAt[stream]; *at <= until && *at != math.MaxUint64; {
+		tid, _, next, _ := t.Session.Running(stream, *at)
+		if th := t.threads[keyOf(&t.cpus[stream], tid)]; th != nil {
+			t.has(th)
+			th.gap(next)
+		}
+		*at = next
 	}
 }
 
@@ -113,6 +135,9 @@ func (c *cpu) runs() {
 // goesBy goes over to the thread that runs at a time, ns, by the records. They know none of a
 // guest's threads.
 func (c *cpu) goesBy(at uint64, th *thread) {
+	for i := range c.lostAt { // th may have run there
+		c.ranLost(i, at)
+	}
 	slack := uint64(switchSlack)
 	if c.switches == "" {
 		slack = 0
@@ -136,7 +161,7 @@ func (c *cpu) goes(th *thread) {
 	}
 	if th.kept && c.has(th) {
 		// The records say that it left another stream, whose flow does not, or not yet.
-		th.gap()
+		th.gap(math.MaxUint64)
 		th.kept = false
 		th = &thread{tid: th.tid, comm: th.comm, stream: th.stream, kept: true}
 		c.threads[threadKey{th.tid, -1}] = th

@@ -15,8 +15,9 @@ func (c *cpu) note(n *decoder.Note) {
 	}
 	switch n.Kind {
 	case decoder.NoteGap:
+		c.lostAt[c.st.Index] = min(c.lostAt[c.st.Index], max(c.stated, c.tenure.since))
 		if c.await = lost; c.thread != nil {
-			c.thread.gap()
+			c.thread.gap(event.Always.Hi)
 		}
 	case decoder.NoteTrackOff:
 		c.off(e)
@@ -35,11 +36,13 @@ func (c *cpu) note(n *decoder.Note) {
 	}
 }
 
-// gap takes a gap: which calls end in it is not known.
-func (th *thread) gap() {
+// gap takes a gap, in which th ran until a time, ns: which of the calls end in it that began before is not known.
+func (th *thread) gap(until uint64) {
 	for _, p := range []*stack{&th.user, &th.kernel} {
 		for _, call := range p.calls {
-			call.Gap, call.stale = true, true
+			if call.began < until {
+				call.Gap, call.stale = true, true
+			}
 		}
 	}
 }
@@ -69,7 +72,8 @@ func (c *cpu) off(e *event.Event) {
 // interrupted takes an interrupt, an exception or a breakpoint: the flow left at e.From.
 func (c *cpu) interrupted(e *event.Event, t trap) {
 	if e.Time.Known() {
-		c.stated, c.now = e.Time.Lo, event.Time{Lo: c.stated, Hi: e.Time.Hi}
+		c.now = event.Time{Lo: c.stated, Hi: e.Time.Hi}
+		states(c, e.Time.Lo)
 		c.place = e.Off
 		if c.cycles != nil {
 			c.cycles.reach(e.Off)

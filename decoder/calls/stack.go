@@ -51,12 +51,17 @@ const maxCalls = 1024
 // maxThreads bounds the threads that are remembered.
 const maxThreads = 1 << 14
 
+// keyOf names a thread that runs on c.
+func keyOf(c *cpu, tid int32) threadKey {
+	if tid <= 0 || c.machine != c.Session { // a guest's threads are not known
+		return threadKey{tid, c.st.Index}
+	}
+	return threadKey{tid, -1}
+}
+
 // threadOf returns the calls of a thread that runs on c.
 func (c *cpu) threadOf(tid int32, comm string) *thread {
-	k := threadKey{tid, -1}
-	if tid <= 0 || c.machine != c.Session { // a guest's threads are not known
-		k.stream = c.st.Index
-	}
+	k := keyOf(c, tid)
 	th := c.threads[k]
 	if th == nil {
 		if len(c.threads) >= maxThreads {

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Tree follows the calls of a recording's flow. It is a decoder.Sink, for one goroutine. It
@@ -60,6 +61,7 @@ type Tree struct {
 
 	cpus      []cpu // by stream
 	threads   map[threadKey]*thread
+	lostAt    []uint64                  // by stream: a gap goes on, and it is not known yet who ran in it from then on, ns; event.Always.Hi: there is none
 	places    []place                   // by numbers of their blocks
 	written   int                       // so many of places were written ahead
 	parts     map[*decoder.Block][]part // of those that are of several functions: what is behind the first one
@@ -75,7 +77,7 @@ type Tree struct {
 
 // begin forgets all.
 func (t *Tree) begin() {
-	t.cpus, t.threads = nil, map[threadKey]*thread{}
+	t.cpus, t.lostAt, t.threads = nil, nil, map[threadKey]*thread{}
 	t.places, t.written, t.parts, t.found, t.functions, t.steady = make([]place, placesFirst), 0, nil, map[functionAt]*function{}, nil, nil
 	if t.OnRows != nil {
 		t.rows = &rowsOf{Rows: new(Rows), t: t}
@@ -103,7 +105,7 @@ func (t *Tree) begin() {
 		if t.From == 0 && t.Until == 0 {
 			c.cycles = countersOf(st)
 		}
-		t.cpus = append(t.cpus, c)
+		t.cpus, t.lostAt = append(t.cpus, c), append(t.lostAt, event.Always.Hi)
 	}
 }
 
