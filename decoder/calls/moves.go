@@ -39,6 +39,7 @@ func (c *cpu) note(n *decoder.Note) {
 // gap takes a gap, in which th ran until a time, ns: which of the calls end in it that began before is not known.
 func (th *thread) gap(until uint64) {
 	for _, p := range []*stack{&th.user, &th.kernel} {
+		p.back = 0
 		for _, call := range p.calls {
 			if call.began < until {
 				call.Gap, call.stale = true, true
@@ -47,24 +48,21 @@ func (th *thread) gap(until uint64) {
 	}
 }
 
-// off takes the end of tracing.
+// off takes the end of tracing. Where a program was interrupted, it says where.
 func (c *cpu) off(e *event.Event) {
-	switch c.await {
-	case undone:
-		switch {
-		case c.part != &c.thread.kernel:
-		case e.HasIP() && c.machine.Kernel(e.IP):
-			p := c.at(0, e.IP)
-			c.resumes(e.IP, &p)
-		default:
-			c.clear()
-		}
-	case caller:
-		if c.top != nil && !c.top.async && !c.top.root {
-			c.end(Returned)
-		}
-	case lost, elsewhere:
+	switch how := c.await; {
+	case how == lost, how == elsewhere:
 		return
+	case e.Kind == event.AsyncDisable && !c.machine.Kernel(e.From):
+		c.interrupted(e, trap{})
+	case how == undone && c.part != &c.thread.kernel:
+	case how == undone && e.HasIP() && c.machine.Kernel(e.IP):
+		p := c.at(0, e.IP)
+		c.resumes(e.IP, &p)
+	case how == undone:
+		c.clear()
+	case how == caller && c.top != nil && !c.top.async && !c.top.root:
+		c.end(Returned)
 	}
 	c.await = begun
 }
@@ -99,6 +97,7 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 		p := c.at(space, from)
 		c.comes(from, &p)
 	}
+	c.part.back = from
 	if t.here && c.top != nil && c.top.Addr == from {
 		c.top.Ran = true
 	}
@@ -239,6 +238,11 @@ const maxUnwind = 64
 func (c *cpu) lands(addr uint64, p *place, how Way) {
 	becomes(c, p)
 	calls := c.part.calls
+	back := c.part.back
+	if c.part.back = 0; back == addr && back != 0 && len(calls) > 0 && c.part == &c.thread.user {
+		c.back(addr, p)
+		return
+	}
 	if p.first && !p.unnamed {
 		if how == Unseen {
 			how = Resumed

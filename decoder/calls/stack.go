@@ -33,6 +33,8 @@ type stack struct {
 	calls  []*Call
 	before int // calls outside of these that nobody remembers
 
+	back uint64 // the instruction before which no branch left it; 0: not known, or the flow went on
+
 	left   bool   // the flow is in another one, which was left
 	leftAt uint64 // cycles.last as of then
 }
