@@ -128,7 +128,12 @@ func renamed(c *cpu) {
 // runs finds the thread that runs, by the records alone.
 func (c *cpu) runs() {
 	tid, comm, until, _ := c.Session.Running(c.st.Index, c.stated)
-	c.goesBy(c.stated, c.threadOf(tid, comm))
+	th := c.threadOf(tid, comm)
+	if left := th.left; c.tenure.open {
+		th.inherits(c)
+		th.left = left
+	}
+	c.goesBy(c.stated, th)
 	c.tenure.first, c.tenure.named = true, until
 }
 
@@ -200,9 +205,12 @@ func (c *cpu) switched() {
 	st, th, n, host := c.st.Index, c.thread, &c.tenure, c.machine == c.Session
 	if n.first && host {
 		n.first = false
-		if came, before, ok := n.cameLate(c.Session, st, th.tid, c.part.calls); ok {
-			_, comm, _, _ := c.Session.Running(st, came-1)
-			c.threadOf(before, comm).inherits(c)
+		tid, comm, until, _ := c.Session.Running(st, n.since)
+		if came, before, ok := n.cameLate(c.Session, st, tid, c.part.calls); ok {
+			_, was, _, _ := c.Session.Running(st, came-1)
+			c.threadOf(before, was).inherits(c)
+			c.goesBy(n.since, c.threadOf(tid, comm))
+			n.named = until
 			c.turns(true)
 			return
 		}

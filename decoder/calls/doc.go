@@ -42,6 +42,7 @@
 // Where the flow begins, and behind a gap, the records of switches say which thread runs. From
 // there on the code shows when the kernel takes the next one's stack. The records count
 // again where they say that another thread has run for long and the code showed no switch.
+// Where a gap ends between the two records of a switch, the thread is not known until then.
 //
 // A return ends the innermost call that it fits, and unwinds those inside of it. One that fits
 // no call leads into some function. Where that function is in progress, the calls inside of it

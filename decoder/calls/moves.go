@@ -182,7 +182,9 @@ func (c *cpu) comes(addr uint64, p *place) {
 	case begun:
 		c.starts(addr, p, kernel)
 	case lost:
-		c.runs()
+		if !kernel || !hesitates(c) {
+			c.runs()
+		}
 		c.turns(kernel)
 		c.lands(addr, p, Resumed)
 	case elsewhere:

@@ -15,6 +15,7 @@ type tenure struct {
 	slack uint64 // how much later that is than the record says
 	named uint64 // the thread's name stays the same until then
 	first bool   // the flow began at since, or went on behind a gap; no switch was seen since
+	open  bool   // it is one of two threads, and not known which
 }
 
 // switchSlack is how far from the place where the kernel takes another thread's stack the
@@ -59,9 +60,21 @@ func (n *tenure) cameLate(s *decoder.Session, stream int, tid int32, calls []*Ca
 	return came, before, came != 0 && (!more || later-n.since >= n.since-came)
 }
 
-// inherits gives th the calls of the thread that c is in, if these all began with its tenure: it was th that ran. How
-// the calls end that th had in progress is not known then. If another stream is in th by now, nobody comes back to
-// those of c.
+// hesitates reports whether it is open, behind a gap in the kernel, which of two threads runs. It is so between the two records of a
+// switch: the kernel takes the next one's stack there. Then c goes over to a thread that is not known.
+func hesitates(c *cpu) bool {
+	tid, _, _, _ := c.Session.Running(c.st.Index, c.stated)
+	in, next, ok := c.Session.NextRunning(c.st.Index, c.stated, -1)
+	if !ok || next != tid || in-c.stated > switchSlack || c.machine != c.Session || c.thread != nil && c.thread.tid == tid {
+		return false
+	}
+	c.goesBy(c.stated, &thread{tid: -1, stream: c.st.Index})
+	c.tenure.until, c.tenure.first, c.tenure.open = in, true, true
+	return true
+}
+
+// inherits gives th the calls of the thread that c is in, if these all began with its tenure: it was th that ran. What
+// it did before is not known then. If another stream is in th by now, nobody comes back to those of c.
 func (th *thread) inherits(c *cpu) {
 	of := c.thread
 	all := slices.Concat(of.user.calls, of.kernel.calls)
@@ -70,13 +83,14 @@ func (th *thread) inherits(c *cpu) {
 	} else if c.has(th) {
 		th = &thread{tid: th.tid, comm: th.comm, stream: c.st.Index}
 	} else {
-		th.forgotten(c)
+		th.gap(math.MaxUint64)
 	}
 	if len(all) > 0 {
-		th.user, th.kernel, of.user, of.kernel = of.user, of.kernel, stack{}, stack{}
+		th.user.calls, th.kernel.calls = append(th.user.calls, of.user.calls...), append(th.kernel.calls, of.kernel.calls...)
+		of.user, of.kernel = stack{}, stack{}
 	}
 	for _, call := range all {
-		call.TID, call.Comm = th.tid, th.comm
+		call.TID, call.Comm, call.counts = th.tid, th.comm, false
 	}
 	if th.seen, th.left = c.last, c.lastStated; !th.kept {
 		th.forgotten(c)
