@@ -83,7 +83,7 @@ nanoseconds. +5ms counts from the first time in the trace, -5ms from the last, a
 poke:385+2us is 2 us after it. poke:385±10us, or poke:385+-10us, is the time around
 it. 5%-10% is a part of the trace, 10% alone the first tenth, 10%/3 the third tenth.
 The first part has also what ran before the first time, the last part what ran after
-the last. Of changes to the code, parts have only those between these times.
+the last. Of changes to the code, parts have only those from the first time to the last.
 
 Names may be globs: * is any text, ? any character, [a-z] one of those in brackets. A
 name fits itself, whatever signs it has, as operator[]. A name that the recording does

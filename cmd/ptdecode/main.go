@@ -28,5 +28,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{in: stdin, out: stdout, ui: newUI(stdout, stderr)}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it wherever it is
 	return a.execute(ctx, args)
 }

@@ -47,7 +47,7 @@ type Call struct {
 	Caller *Call           // in progress; nil: not known, or there is none
 	From   uint64          // the address that it was entered from; 0: not known
 	How    Way             // how it was entered
-	Depth  int             // how many calls it is inside of, of the kernel's or of the program's
+	Depth  int             // how many calls it is inside of, of the kernel's or of the program's; behind a gap also those that may have ended
 
 	// Begin and End bound the moments of its first and last instruction, ns. Before it
 	// has ended, End is the zero value.
@@ -83,7 +83,7 @@ type Call struct {
 	told   bool   // its end was told of already
 	hidden bool   // a thunk, or a call inside of a function: nobody is told
 	open   bool   // how it was entered is not known: any return may be its own
-	stale  bool   // a gap came, and nothing has shown since that it is still in progress
+	stale  bool   // a gap came, and nothing has shown since that it goes on
 	root   bool   // entered from user space
 	maybe  bool   // that is likely, no more: tracing came on as it began
 	async  bool   // it interrupted what lies outside of it, at left

@@ -170,6 +170,8 @@ func (c *cpu) goes(th *thread) {
 		th.kept = false
 		th = &thread{tid: th.tid, comm: th.comm, stream: th.stream, kept: true}
 		c.threads[threadKey{th.tid, -1}] = th
+	} else if lags(c, th) {
+		th.gap(math.MaxUint64)
 	}
 	kernel := c.thread != nil && c.part == &c.thread.kernel
 	c.thread = th
@@ -182,6 +184,20 @@ func (c *cpu) goes(th *thread) {
 		th.left = 0
 	}
 	c.turns(kernel)
+}
+
+// lags reports whether th, which c goes to, ran before in another stream by the records, and the flow of that has not come there
+// yet. So it is where times are coarse.
+func lags(c *cpu, th *thread) bool {
+	for i := range c.cpus {
+		o, ok := &c.cpus[i], th.tid > 0 && i != c.st.Index && len(th.kernel.calls)+len(th.user.calls) > 0
+		for at, tid := max(o.stated, o.tenure.since), int32(0); ok && at < c.tenure.since; {
+			if at, tid, ok = c.Session.NextRunning(i, at, -1<<31); ok && tid == th.tid && at < c.tenure.since {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // turns goes over to the kernel's part of the thread, or to the program's.

@@ -154,24 +154,13 @@ func (d *condenser) returnsTo(f *function) bool {
 	return f.behindCall == 1
 }
 
-// longestInsn is how long an instruction may be, bytes (Intel SDM, "Instruction Format").
-const longestInsn = 15
-
 // behindCall reports whether a call may end at an address of the kernel: true where the code before it
 // is not known, or changes.
 func behindCall(s *decoder.Session, addr uint64) bool {
-	var b [longestInsn]byte
-	if s.Code(b[:], 0, addr-longestInsn, 0) < longestInsn || len(s.Text().Between(addr-longestInsn, longestInsn, 0, event.MaxEpoch, nil)) > 0 {
-		return true
-	}
+	var b [flow.LongestInsn]byte
+	at := addr - flow.LongestInsn
 	dec, mode := s.ISA()
-	for n := 1; n <= longestInsn; n++ {
-		var in isa.Insn
-		if dec.Decode(&in, b[longestInsn-n:], addr-uint64(n), mode) == isa.OK && int(in.Len) == n && (in.Class == isa.Call || in.Class == isa.CallInd) {
-			return true
-		}
-	}
-	return false
+	return s.Code(b[:], 0, at, 0) < len(b) || len(s.Text().Between(at, flow.LongestInsn, 0, event.MaxEpoch, nil)) > 0 || flow.CallEnds(dec, mode, b[:], addr)
 }
 
 // jumpsTo takes the flow to k, of list[i], by a jump, or as it runs on: as jumps and jumpsBriefly do.

@@ -53,7 +53,7 @@ func (c *cpu) off(e *event.Event) {
 	switch how := c.await; {
 	case how == lost, how == elsewhere:
 		return
-	case e.Kind == event.AsyncDisable && !c.machine.Kernel(e.From):
+	case e.Kind == event.AsyncDisable && e.Flags&event.FlagHere == 0 && !c.machine.Kernel(e.From):
 		c.interrupted(e, trap{})
 	case how == undone && c.part != &c.thread.kernel:
 	case how == undone && e.HasIP() && c.machine.Kernel(e.IP):
@@ -182,7 +182,7 @@ func (c *cpu) comes(addr uint64, p *place) {
 	case begun:
 		c.starts(addr, p, kernel)
 	case lost:
-		if !kernel || !hesitates(c) {
+		if !kernel || !goesUnknown(c) {
 			c.runs()
 		}
 		c.turns(kernel)

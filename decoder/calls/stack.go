@@ -33,7 +33,7 @@ type stack struct {
 	calls  []*Call
 	before int // calls outside of these that nobody remembers
 
-	back uint64 // the instruction before which no branch left it; 0: not known, or the flow went on
+	back uint64 // an interrupt took the flow away right before this instruction; 0: none did, or the flow is back
 
 	left   bool   // the flow is in another one, which was left
 	leftAt uint64 // cycles.last as of then
@@ -229,17 +229,17 @@ func (c *cpu) end(how Way) {
 		c.cycles.closes(call, up)
 	}
 	if up != nil {
-		up.away += call.away
-		up.stale = up.stale && how != Returned
+		unknown := call.Caller == nil && up.stale // who called it
+		up.away, up.stale = up.away+call.away, up.stale && how != Returned
 		if call.hidden {
 			up.inside += call.inside
 			up.Self += call.Self
 			up.Ambiguous += call.Ambiguous
 			call.Insns -= call.Self
-		} else {
+		} else if !unknown {
 			up.inside += call.took
 		}
-		if !call.async {
+		if !call.async && !unknown {
 			up.Insns += call.Insns
 			up.Verdict = max(up.Verdict, call.Verdict)
 		}

@@ -60,9 +60,9 @@ func (n *tenure) cameLate(s *decoder.Session, stream int, tid int32, calls []*Ca
 	return came, before, came != 0 && (!more || later-n.since >= n.since-came)
 }
 
-// hesitates reports whether it is open, behind a gap in the kernel, which of two threads runs. It is so between the two records of a
-// switch: the kernel takes the next one's stack there. Then c goes over to a thread that is not known.
-func hesitates(c *cpu) bool {
+// goesUnknown goes over to a thread that is not known, behind a gap in the kernel, and reports whether it did. It does so between the
+// two records of a switch: the kernel takes the next thread's stack there, so either may run.
+func goesUnknown(c *cpu) bool {
 	tid, _, _, _ := c.Session.Running(c.st.Index, c.stated)
 	in, next, ok := c.Session.NextRunning(c.st.Index, c.stated, -1)
 	if !ok || next != tid || in-c.stated > switchSlack || c.machine != c.Session || c.thread != nil && c.thread.tid == tid {

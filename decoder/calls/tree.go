@@ -59,9 +59,10 @@ type Tree struct {
 	Unmatched uint64 // returns that no call awaited
 	Unwound   uint64 // calls that ended because one outside of them did
 
-	cpus      []cpu // by stream
-	threads   map[threadKey]*thread
-	lostAt    []uint64                  // by stream: a gap goes on, and it is not known yet who ran in it from then on, ns; event.Always.Hi: there is none
+	cpus    []cpu // by stream
+	threads map[threadKey]*thread
+	// By stream: until when it is known who ran in the gap that goes on, ns. event.Always.Hi: there is none, or all is known.
+	lostAt    []uint64
 	places    []place                   // by numbers of their blocks
 	written   int                       // so many of places were written ahead
 	parts     map[*decoder.Block][]part // of those that are of several functions: what is behind the first one

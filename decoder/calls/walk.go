@@ -113,8 +113,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		}
 		here, fresh = false, fresh && passed(c)
 		insns += n
-		c.tells(c.top, x)
-		doubted(c, x, n)
+		tells(c, x, n)
 		verdict = max(verdict, x.Verdict)
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
@@ -151,9 +150,12 @@ func answers(c *cpu, k *decoder.Block) (done bool) {
 	return done
 }
 
-// doubted takes a range that may be ambiguous or unconfirmed: n of its instructions are the
+// tells tells of a range, which may be ambiguous or unconfirmed: n of its instructions are the
 // innermost call's.
-func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
+func tells(c *cpu, x *decoder.BatchRange, n uint64) {
+	if c.OnRan != nil {
+		c.OnRan(c.top, x)
+	}
 	if x.Verdict < decoder.Unconfirmed {
 		return
 	}
@@ -162,12 +164,5 @@ func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
 		if ending.Has(x.Block.Class) {
 			c.part.doubt() // those that a handler interrupted, too
 		}
-	}
-}
-
-// tells tells of a range that ran in c.
-func (t *Tree) tells(c *Call, x *decoder.BatchRange) {
-	if t.OnRan != nil {
-		t.OnRan(c, x)
 	}
 }

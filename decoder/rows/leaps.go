@@ -13,12 +13,12 @@ func (s *callStack) leaps(m *Maker, r *Row) bool {
 	if n == 0 || !m.mayLeap(r) {
 		return false
 	}
-	to, i := m.names.At(r, r.Addr), n-1
+	i := n - 1
 	if m.names.At(r, r.IP).Sym == "_Unwind_Resume" { // what called it is over
 		i--
 	}
 	for ; i >= 0 && i >= n-maxUnwind && s.frames[i].ret != 0; i-- {
-		if p := m.names.At(r, s.frames[i].ret-1); p.with(to) {
+		if m.together(r, s.frames[i].ret-1, r.Addr) {
 			s.cut(i)
 			return true
 		}
@@ -32,13 +32,17 @@ func (m *Maker) mayLeap(r *Row) bool {
 		return false
 	}
 	to := m.names.At(r, r.Addr)
-	return to.Sym != "" && (to.Off != 0 || strings.HasSuffix(to.Sym, coldSuffix)) && !m.names.At(r, r.IP).with(to)
+	return to.Sym != "" && (to.Off != 0 || strings.HasSuffix(to.Sym, coldSuffix)) && !m.together(r, r.IP, r.Addr)
 }
 
 // coldSuffix ends the name of what a compiler moved out of a function.
 const coldSuffix = ".cold"
 
-// with reports whether p and q lie in the same function, with what a compiler moved out of it.
-func (p Place) with(q Place) bool {
-	return p.DSO == q.DSO && strings.TrimSuffix(p.Sym, coldSuffix) == strings.TrimSuffix(q.Sym, coldSuffix)
+// together reports whether a and b lie in the same function, with what a compiler moved out of it.
+func (m *Maker) together(r *Row, a, b uint64) bool {
+	p, q := m.names.At(r, a), m.names.At(r, b)
+	if p.DSO != q.DSO || p.Sym == q.Sym && a-p.Off != b-q.Off { // several static functions may have one name
+		return false
+	}
+	return strings.TrimSuffix(p.Sym, coldSuffix) == strings.TrimSuffix(q.Sym, coldSuffix)
 }

@@ -22,7 +22,7 @@ type functionObject struct {
 	Count     uint64  `json:"count"`
 	Timed     uint64  `json:"timed"`               // calls that have a time
 	Open      uint64  `json:"open"`                // calls that have none
-	Unseen    uint64  `json:"unseen"`              // of them, those that began before the trace shows them: count has them not
+	Unseen    uint64  `json:"unseen"`              // calls that began before the trace shows them: count has them not
 	Elsewhere uint64  `json:"elsewhere,omitempty"` // calls that began in the trace without their first instruction: count has them not
 	Ambiguous uint64  `json:"ambiguous"`
 	Insns     uint64  `json:"instructions"` // with callees

@@ -76,8 +76,8 @@ explains gap.
 
 The thread of a call is that on whose stack the kernel runs, also with --tid, --comm and
 --by. The tid of flow goes by the records of switches, which are made just before or
-behind the change of stacks. Between both, about a microsecond, the two verbs name
-different threads.
+behind the change of stacks. Between the record and the change, about a microsecond, the
+two verbs name different threads.
 
 If the trace counts cycles, there are the columns cycles and ipc. These traces do: CYC
 of Intel PT, cycle counts of ETMv4 and ETE, cycle-accurate ETMv3 and PTM. The columns are

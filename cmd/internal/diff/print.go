@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 )
@@ -120,7 +120,7 @@ func (x *expected) rest(list []Difference) (out []Difference) {
 	for _, d := range list {
 		head, found := d.Head(), false
 		for i, p := range x.heads {
-			if ok, err := path.Match(p, head); p == head || ok && err == nil {
+			if filter.Fits(p, head) {
 				x.seen[i], found = true, true
 			}
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // patterns is names, each as it is or as a glob: * is any text, ? any character, [a-z] one
-// of those in brackets. A bracket that no other one closes, or with nothing in it, is one.
+// of those in brackets. [ without ], and [], stand for themselves.
 type patterns []string
 
 // fit reports whether a pattern fits name.

@@ -35,8 +35,8 @@ branch. An edge is a branch that was taken, or that was passed without being tak
 count of a source line is that of its most executed instruction.
 
 Nothing is sampled: the counts are of all executions in the trace. Ambiguous ones have
-a column of their own. In lines, executions and instructions count them, too; in objects
-they do not, and ambiguous and ambiguous_instructions do.
+a column of their own. Lines count them in executions and instructions, too. Objects count
+them in ambiguous and ambiguous_instructions alone.
 
 With --by block and --annotate, code that was changed has a line for each of its versions:
 epoch N is after N changes. --annotate also prints source lines, if there is DWARF and the

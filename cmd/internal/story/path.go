@@ -61,7 +61,7 @@ func (x *Source) path(ctx context.Context, k *decoder.PokeInfo) (p *Path, why st
 		return cpu >= 0 && cpu == k.CPU || cpu < 0 && st.TID >= 0 && st.TID == k.TID
 	})
 	switch {
-	case at < 0 && k.CPU < 0 && k.TID == 0:
+	case at < 0 && k.CPU < 0:
 		return nil, "the record does not say which CPU made it", nil
 	case at < 0:
 		return nil, "no trace with times is of that CPU", nil
