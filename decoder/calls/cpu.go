@@ -187,10 +187,10 @@ func (c *cpu) goes(th *thread) {
 }
 
 // lags reports whether th, which c goes to, ran before in another stream by the records, and the flow of that has not come there
-// yet. So it is where times are coarse.
+// yet. So it is where times are coarse. With Fold nobody asks, and condensed flow comes in another order.
 func lags(c *cpu, th *thread) bool {
 	for i := range c.cpus {
-		o, ok := &c.cpus[i], th.tid > 0 && i != c.st.Index && len(th.kernel.calls)+len(th.user.calls) > 0
+		o, ok := &c.cpus[i], !c.Fold && th.tid > 0 && i != c.st.Index && len(th.kernel.calls)+len(th.user.calls) > 0
 		for at, tid := max(o.stated, o.tenure.since), int32(0); ok && at < c.tenure.since; {
 			if at, tid, ok = c.Session.NextRunning(i, at, -1<<31); ok && tid == th.tid && at < c.tenure.since {
 				return true
