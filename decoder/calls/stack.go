@@ -230,7 +230,7 @@ func (c *cpu) end(how Way) {
 	}
 	if up != nil {
 		unknown := call.Caller == nil && up.stale // who called it
-		up.away, up.stale = up.away+call.away, up.stale && how != Returned
+		up.away, up.stale = up.away+call.away, up.stale && (how != Returned || call.open)
 		if call.hidden {
 			up.inside += call.inside
 			up.Self += call.Self
