@@ -300,13 +300,11 @@ func becomes(c *cpu, p *place) {
 // found begins a call of f of which it is not known what led there. A thunk is told of as other functions are
 // where no call is known that it belongs to. Behind a gap it need not lie in the call that was innermost before.
 func found(c *cpu, f *function, how Way) {
-	stale := c.top != nil && c.top.stale
 	call := c.enter(f, how, 0)
-	if call.open = true; stale {
+	n := len(c.part.calls)
+	call.open, call.hidden = true, call.hidden && n > 1
+	if n > 1 && c.part.calls[n-2].stale {
 		call.Caller = nil
-	}
-	if len(c.part.calls) == 1 {
-		call.hidden = false
 	}
 	c.told(call)
 }

@@ -211,20 +211,21 @@ func (c *cpu) end(how Way) {
 	p := c.part
 	n := len(p.calls) - 1
 	call := p.calls[n]
-	p.calls[n] = nil
-	p.calls = p.calls[:n]
-	if call.Gap && how == Unwound {
-		how = InGap
-	}
-	if how == Unwound && !call.hidden {
-		c.Unwound++
-	}
-	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
-	c.times(call, c.lastStated)
 	var up *Call
 	if n > 0 {
 		up = p.calls[n-1]
 	}
+	p.calls = slices.Delete(p.calls, n, n+1)
+	switch {
+	case how == Unwound && call.Gap:
+		how = InGap
+	case how == Unwound && up != nil && up.stale:
+		how = Returned // to what called it, in the gap
+	case how == Unwound && !call.hidden:
+		c.Unwound++
+	}
+	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
+	c.times(call, c.lastStated)
 	if c.cycles != nil {
 		c.cycles.closes(call, up)
 	}
