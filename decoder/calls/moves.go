@@ -249,7 +249,7 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 		if how == Unseen {
 			how = Resumed
 		}
-		found(c, p.function, how)
+		found(c, p.function, how, 0)
 		return
 	}
 	if p.unnamed && c.top != nil {
@@ -263,7 +263,7 @@ func (c *cpu) lands(addr uint64, p *place, how Way) {
 			return
 		}
 	}
-	found(c, p.function, Unseen)
+	found(c, p.function, Unseen, 0)
 }
 
 // isStill reports whether g is f, which a program still has where it had f. Other code was mapped meanwhile, so its address space
@@ -299,8 +299,8 @@ func becomes(c *cpu, p *place) {
 
 // found begins a call of f of which it is not known what led there. A thunk is told of as other functions are
 // where no call is known that it belongs to. Behind a gap it need not lie in the call that was innermost before.
-func found(c *cpu, f *function, how Way) {
-	call := c.enter(f, how, 0)
+func found(c *cpu, f *function, how Way, from uint64) {
+	call := c.enter(f, how, from)
 	n := len(c.part.calls)
 	call.open, call.hidden = true, call.hidden && n > 1
 	if n > 1 && c.part.calls[n-2].stale {
@@ -324,7 +324,7 @@ func (c *cpu) jumps(addr uint64, p *place) {
 		c.at0()
 	case !p.first && top.slots: // of a probe, which was found in place of the function that has the probe
 		c.end(Replaced)
-		found(c, f, Unseen)
+		found(c, f, Unseen, 0)
 	case !p.first:
 		if n := len(c.part.calls); top.nested() && n > 1 && c.part.calls[n-2].function == f {
 			c.end(Returned)
@@ -350,11 +350,10 @@ func (c *Call) nested() bool { return c.inner && c.How == Jumped }
 
 // replaces has f take the place of the function that jumps to it, or that a thunk led on for.
 func (c *cpu) replaces(f *function) {
-	if f.switches {
+	if leaves := c.top.function; f.switches {
 		c.switched()
-		if c.turns(true); c.top == nil {
-			c.enter(f, Jumped, c.from).open = true
-			c.told(c.top)
+		if c.turns(true); c.top == nil || c.top.stale && c.top.function != leaves { // a thread waits where this one left
+			found(c, f, Jumped, c.from)
 			return
 		}
 	}
