@@ -52,7 +52,8 @@ func (c *cpu) back(addr uint64, p *place) {
 func (p *place) again(call *Call) bool { return p.first && call.Ran }
 
 // leapsTo returns which call a jump to p goes on in, with the calls inside of it left behind: longjmp and C++
-// exceptions do so. What called _Unwind_Resume is over. It returns -1 if the jump leaves no call.
+// exceptions do so. What called _Unwind_Resume is over (Itanium C++ ABI, "Exception Handling").
+// It returns -1 if the jump leaves no call.
 func leapsTo(c *cpu, p *place) int {
 	k, calls := c.prev, c.part.calls
 	if k == nil || k.Class != isa.JumpInd && k.Class != isa.Return || k.LastIP() != c.from || p.unnamed || p.first && !p.inner {
