@@ -157,10 +157,10 @@ func (d *condenser) returnsTo(f *function) bool {
 // behindCall reports whether a call may end at an address of the kernel: true where the code before it
 // is not known, or changes.
 func behindCall(s *decoder.Session, addr uint64) bool {
-	var b [flow.LongestInsn]byte
-	at := addr - flow.LongestInsn
 	dec, mode := s.ISA()
-	return s.Code(b[:], 0, at, 0) < len(b) || len(s.Text().Between(at, flow.LongestInsn, 0, event.MaxEpoch, nil)) > 0 || flow.CallEnds(dec, mode, b[:], addr)
+	b := make([]byte, dec.MaxLen())
+	at := addr - uint64(len(b))
+	return s.Code(b, 0, at, 0) < len(b) || len(s.Text().Between(at, len(b), 0, event.MaxEpoch, nil)) > 0 || flow.CallEnds(dec, mode, b, addr)
 }
 
 // jumpsTo takes the flow to k, of list[i], by a jump, or as it runs on: as jumps and jumpsBriefly do.

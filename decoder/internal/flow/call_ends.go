@@ -2,10 +2,7 @@ package flow
 
 import "github.com/ptdecode/ptdecode/decoder/isa"
 
-// LongestInsn is how long an instruction may be, bytes (Intel SDM, "Instruction Format").
-const LongestInsn = 15
-
-// CallEnds reports whether a call may end at addr. Before that lies the code b.
+// CallEnds reports whether a call may end at addr. Before that lies the code b, of as many bytes as an instruction may have.
 func CallEnds(dec isa.Decoder, mode isa.Mode, b []byte, addr uint64) bool {
 	for n := 1; n <= len(b); n++ {
 		var in isa.Insn
