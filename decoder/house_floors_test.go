@@ -30,7 +30,7 @@ var rooms = map[string]room{
 	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":   {floor: 4},
-	"cmd/ptdecode/internal/bare": {floor: 5},
+	"cmd/ptdecode/internal/bare": {floor: 5, beside: []string{"cmd/internal/host"}},
 	"cmd/internal/findings":      {floor: 6},
 	"cmd/internal/version":       {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/completion":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},

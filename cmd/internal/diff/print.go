@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 )
@@ -88,7 +88,7 @@ type expected struct {
 // readExpected reads a file of lines as diff prints them. What stands behind the last
 // ": " does not count, nor do empty lines and those that begin with #.
 func readExpected(file string) (*expected, error) {
-	text, err := os.ReadFile(file)
+	text, err := host.ReadText(file)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
@@ -61,7 +62,7 @@ func Traces(etm []string, config string) (list []decoder.RawTrace, err error) {
 	name, text := "--etm-config", []byte(config)
 	if !strings.Contains(config, "=") {
 		name = config
-		if text, err = os.ReadFile(config); err != nil {
+		if text, err = host.ReadText(config); err != nil {
 			return nil, fmt.Errorf("--etm-config: %w", err)
 		}
 	}
