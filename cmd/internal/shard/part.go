@@ -100,6 +100,9 @@ type opened struct {
 
 // open reads what a part's file says of itself, and checks that it is whole.
 func open(path string) (o *opened, err error) {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is a directory, a pipe or a device, and parts are files", path) // opening a pipe may wait for ever
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
