@@ -302,7 +302,7 @@ func becomes(c *cpu, p *place) {
 func found(c *cpu, f *function, how Way, from uint64) {
 	call := c.enter(f, how, from)
 	n := len(c.part.calls)
-	call.open, call.hidden = true, call.hidden && n > 1
+	call.open = true
 	if n > 1 && c.part.calls[n-2].stale {
 		call.Caller = nil
 	}

@@ -146,7 +146,7 @@ func (c *cpu) enter(f *function, how Way, from uint64) *Call {
 	*call = Call{} // a literal would be made aside and copied
 	call.function, call.Stream, call.TID, call.Comm = f, c.st, c.thread.tid, c.thread.comm
 	call.How, call.From, call.Begin, call.began = how, from, c.now, c.stated
-	call.Depth, call.hidden, call.Times = p.before, f.leadsOn || f.callsOn, 1
+	call.Depth, call.hidden, call.Times = p.before, (f.leadsOn || f.callsOn) && len(p.calls) > 0, 1
 	if n := len(p.calls); n > 0 {
 		call.Caller = p.calls[n-1]
 	} else if p == &c.thread.kernel && len(c.thread.user.calls) > 0 {
