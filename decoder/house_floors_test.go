@@ -67,7 +67,7 @@ var rooms = map[string]room{
 	// What is taken out of flow before it is merged.
 	"decoder/internal/condense": {floor: 2, only: []string{"decoder/internal/flow", "decoder/event"}, beside: []string{"decoder/internal/flow"}},
 	// Which packets count cycles.
-	"decoder/internal/cyclecount": {floor: 2, only: []string{"pt", "coresight/etmv3", "coresight/ptm"}},
+	"decoder/internal/cyclecount": {floor: 2, beside: []string{"decoder/internal/stream"}},
 	// When flow lies that is merged.
 	"decoder/internal/pieces": {floor: 3, only: []string{"decoder/internal/flow", "decoder/event"}},
 	// What boot makes of a vmlinux.

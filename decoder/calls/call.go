@@ -91,7 +91,7 @@ type Call struct {
 	trap   trap
 
 	counts    bool   // its cycles are known so far
-	count     uint64 // cycles.now as it began
+	count     uint64 // cycles.Now as it began
 	uncounted uint64 // cycles that passed meanwhile and are not its own
 }
 

@@ -76,7 +76,7 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	states(c, s.Time.Lo)
 	c.now.Hi = math.MaxUint64
 	if c.cycles != nil {
-		c.cycles.reach(s.Off)
+		c.cycles.Reach(s.Off)
 	}
 	for _, next := range stamps[i+1:] {
 		if next.Off != s.Off {

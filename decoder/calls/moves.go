@@ -74,7 +74,7 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 		states(c, e.Time.Lo)
 		c.place = e.Off
 		if c.cycles != nil {
-			c.cycles.reach(e.Off)
+			c.cycles.Reach(e.Off)
 		}
 	}
 	if c.thread == nil || c.tenure.over(c.stated, c.now) {

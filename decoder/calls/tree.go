@@ -104,7 +104,7 @@ func (t *Tree) begin() {
 		}
 		c.switches = name
 		if t.From == 0 && t.Until == 0 {
-			c.cycles = countersOf(st)
+			c.cycles = cyclesOf(st)
 		}
 		t.cpus, t.lostAt = append(t.cpus, c), append(t.lostAt, event.Always.Hi)
 	}
