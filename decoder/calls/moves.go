@@ -132,7 +132,11 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 		if q.at >= n {
 			break
 		}
-		c.top.Self += uint64(q.at-done) & c.counts
+		ran := uint64(q.at-done) & c.counts
+		c.top.Self += ran
+		if c.top.Verdict = max(c.top.Verdict, x.Verdict); x.Verdict == decoder.Ambiguous {
+			c.top.Ambiguous += ran
+		}
 		done = q.at
 		c.from = 0
 		c.jumps(q.Addr, &place{function: q.function, first: q.first})

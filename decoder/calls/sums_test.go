@@ -12,13 +12,16 @@ import (
 // ranSum counts instructions on their way to a Tree.
 type ranSum struct {
 	*calls.Tree
-	n uint64
+	n, ambiguous uint64
 }
 
 // Flow counts b.
 func (s *ranSum) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
 		s.n += uint64(b.Ranges[i].N)
+		if b.Ranges[i].Verdict == decoder.Ambiguous {
+			s.ambiguous += uint64(b.Ranges[i].N)
+		}
 	}
 	return s.Tree.Flow(b)
 }
@@ -31,20 +34,26 @@ func TestSelfSums(t *testing.T) {
 	for seed := first; seed < first+n; seed++ {
 		seeds = append(seeds, seed)
 	}
+	all := uint64(0)
 	for _, seed := range seeds {
 		for _, brief := range []bool{false, true} {
 			c := sim.DrawThreads(seed)
 			c.CPUs, c.Insns = 3, 10000
 			s := simSession(t, sim.Simulate(c))
-			sum := uint64(0)
-			tree := &ranSum{Tree: &calls.Tree{Session: s, Brief: brief, OnEnd: func(c *calls.Call) { sum += c.Self }}}
+			sum, ambiguous := uint64(0), uint64(0)
+			tree := &ranSum{Tree: &calls.Tree{Session: s, Brief: brief, OnEnd: func(c *calls.Call) {
+				sum += c.Self
+				ambiguous += c.Ambiguous
+			}}}
 			if err := s.Flow(context.Background(), decoder.Query{Merged: true}, tree); err != nil {
 				t.Fatal(err)
 			}
 			tree.Close()
-			if sum != tree.n {
-				t.Errorf("seed %d, brief %t: the calls executed %d instructions, the CPUs %d", seed, brief, sum, tree.n)
+			if sum != tree.n || ambiguous != tree.ambiguous {
+				t.Errorf("seed %d, brief %t: the calls executed %d instructions, the CPUs %d; ambiguous %d, %d", seed, brief, sum, tree.n, ambiguous, tree.ambiguous)
 			}
+			all += ambiguous
 		}
 	}
+	t.Logf("%d ambiguous instructions", all)
 }
