@@ -104,7 +104,9 @@ func bypasses(c *cpu, k *decoder.Block, stamps []decoder.Stamp, insns uint64, v 
 		call := c.enter(f, Called, k.LastIP())
 		call.began, call.ret, call.Ran, call.told, call.Self = d.began, k.End, true, true, d.insns
 	}
-	c.stated = d.before // it counts where the last range has another place than the call: see moment
+	if d.before != 0 {
+		c.stated = d.before // it counts where the last range has another place than the call: see moment
+	}
 	c.moment(stamps, int(d.stamp))
 	passed(c)
 	c.prev = d.last

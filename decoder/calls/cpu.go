@@ -73,7 +73,11 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	if s.Off != c.place {
 		c.place, c.now.Lo = s.Off, c.stated
 	}
-	states(c, s.Time.Lo)
+	if ns := s.Time.Lo; c.await == handler {
+		states(c, max(ns, c.stated)) // the handler ran after the exception, of which the time may be known better
+	} else {
+		states(c, ns)
+	}
 	c.now.Hi = math.MaxUint64
 	if c.cycles != nil {
 		c.cycles.Reach(s.Off)
@@ -89,8 +93,12 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	}
 }
 
-// states takes a time that the trace states, ns. A gap before it is over.
+// states takes a time that the trace states, ns. A gap before it is over. 0: none is known here, as behind a sync point of
+// Arm. What was stated before counts on.
 func states(c *cpu, ns uint64) {
+	if ns == 0 {
+		return
+	}
 	if ns > c.stated {
 		c.ranLost(c.st.Index, ns)
 		c.lostAt[c.st.Index] = math.MaxUint64

@@ -18,7 +18,7 @@ import (
 var textAt = map[string]uint64{"a57": 0xffff800080010000, "max": 0xffff9ad86fe10000}
 
 // TestCallsOfRecordings would catch calls that are left out or made up, and entries from
-// user space that are not at depth 0, and slots of probes that are functions. For each function of real recordings it compares with
+// user space that are not at depth 0. Also slots of probes that are functions, and times outside of their bounds. For each function of real recordings it compares with
 // how often the CPUs executed its first instruction. A breakpoint exception at it counts
 // as well: the instruction that it stands for did not retire there.
 func TestCallsOfRecordings(t *testing.T) {
@@ -59,8 +59,12 @@ func TestCallsOfRecordings(t *testing.T) {
 			if c.Ran {
 				called[c.Addr]++
 			}
+			took, _, timed := c.Took()
+			if in, ok := c.Total(); ok && timed && (took < in.Lo || took > in.Hi) {
+				t.Errorf("%s: %s took %d ns, which is not in %v: it began in %v and ended in %v", name, c.Sym, took, in, c.Begin, c.End)
+			}
 		}
-		if err := s.Flow(context.Background(), decoder.Query{Merged: true}, tree); err != nil {
+		if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, tree); err != nil {
 			t.Fatal(err)
 		}
 		tree.Close()
