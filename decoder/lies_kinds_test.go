@@ -267,6 +267,13 @@ func wholeLies(t testing.TB, o *original, tables *siteTables) map[string]*lie {
 	}
 	if o.name == "nomitig-late" {
 		after := o.config.Recording + "/../kcore.after"
+		all["late-lost"] = &lie{
+			what: "the kcore of after the recording alone, and a LOST record, though no record is missing", config: func(c *Config) { c.Kcore = after },
+			change: func(rec *recording.Recording) {
+				i := len(rec.Pokes) * 9 / 10
+				rec.Lost = append(rec.Lost, event.Time{Lo: rec.Pokes[i-1].Time, Hi: rec.Pokes[i].Time})
+			},
+		}
 		all["late-kcore"] = &lie{what: "the kcore of after the recording alone", config: func(c *Config) { c.Kcore = after }}
 		all["both-kcores"] = &lie{what: "both kcores", config: func(c *Config) { c.Late = after }}
 		all["early-kcore"] = &lie{what: "nothing: the kcore of before the recording", config: func(*Config) {}}

@@ -54,7 +54,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 // sweep reads n bytes from addr on, one instruction behind the other.
 func (g *Generator) sweep(f *function, addr, n uint64) {
 	code := make([]byte, n)
-	code = code[:g.Code(code, addr)]
+	code = code[:g.Body(code, addr)]
 	for off := 0; off < len(code); {
 		x := insn{addr: addr + uint64(off)}
 		if g.ISA.Decode(&x.Insn, code[off:], x.addr, g.Mode) != isa.OK {

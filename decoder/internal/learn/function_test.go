@@ -13,15 +13,15 @@ import (
 
 // generator has ideas of the code at 0x1000, one function.
 func generator(code string) *Generator {
+	read := func(dst []byte, addr uint64) int {
+		if addr-0x1000 >= uint64(len(code)) {
+			return 0
+		}
+		return copy(dst, code[addr-0x1000:])
+	}
 	return &Generator{
 		Under: func([]byte, uint64) (n, size int, why string) { return },
-		ISA:   &x86.Decoder{}, Mode: isa.Mode64,
-		Code: func(dst []byte, addr uint64) int {
-			if addr-0x1000 >= uint64(len(code)) {
-				return 0
-			}
-			return copy(dst, code[addr-0x1000:])
-		},
+		ISA:   &x86.Decoder{}, Mode: isa.Mode64, Code: read, Body: read,
 		Symbol: func(addr uint64) (symbols.Symbol, bool) {
 			return symbols.Symbol{Addr: 0x1000, Len: uint64(len(code)), Name: "f"}, addr-0x1000 < uint64(len(code))
 		},

@@ -59,6 +59,9 @@ type Generator struct {
 	Mode isa.Mode
 	// Code copies code at addr to dst and returns how much is known.
 	Code func(dst []byte, addr uint64) int
+	// Body is Code of functions. Where records of changes were lost, it has what the image has: sites keep
+	// their lengths, and what lies around them stays.
+	Body func(dst []byte, addr uint64) int
 	// Symbol returns the symbol that holds addr, Cold the one of the part of the function
 	// of a name that the compiler put elsewhere.
 	Symbol func(addr uint64) (symbols.Symbol, bool)

@@ -39,6 +39,16 @@ func (s *Source) Generator() *Generator {
 		n, _ := s.Text.Fetch(dst, addr, end)
 		return n
 	}
+	g.Body = func(dst []byte, addr uint64) (n int) {
+		for n < len(dst) {
+			known, _ := s.Text.Fetch(dst[n:], addr+uint64(n), end)
+			if n += known; n < len(dst) && s.Text.Image().ReadAt(dst[n:n+1], addr+uint64(n)) == 0 {
+				break
+			}
+			n = min(n+1, len(dst))
+		}
+		return n
+	}
 	g.Under = s.under
 	g.Tracers = sync.OnceValue(s.tracers)
 	g.Calls = sync.OnceValues(s.staticCallees)
