@@ -249,12 +249,16 @@ func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (
 	s.rec.CloseWith(late)
 	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{Taken: s.rec.Taken}).Placement()
 	b := kcore.NewText(s.from.journal, late, kcore.TextOptions{}).Placement()
-	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
+	last := s.from.journal.Len()
+	if int(b.Hi) < last && int(a.Hi) < last { // the first may be the late one: then it was not taken as perf says
+		a = kcore.NewText(s.from.journal, img, kcore.TextOptions{}).Placement()
+	}
+	if (b.Epoch < a.Epoch || int(b.Hi) < last && int(a.Hi) == last) && b.Held > 0 && !b.Foreign() {
 		img, late, b = late, img, a
 	}
-	if int(b.Hi) < s.from.journal.Len() || b.Foreign() {
+	if int(b.Hi) < last || b.Foreign() {
 		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
-			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", path, b.Lo, b.Hi, s.from.journal.Len())
+			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", path, b.Lo, b.Hi, last)
 		return img, nil, nil
 	}
 	return img, late, nil

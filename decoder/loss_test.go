@@ -138,6 +138,18 @@ func TestBothImages(t *testing.T) {
 		w := g.CPUs[fmt.Sprint(st.CPU)]
 		sum.check(t, i, w.Instructions, w.SHA)
 	}
+	// After all changes were undone the late one fits epochs before them, too.
+	dir = filepath.Join(root, "nomitig-late")
+	rec = filepath.Join(dir, "perf.data")
+	early, late = filepath.Join(rec, "kcore_dir", "kcore"), filepath.Join(dir, "kcore.after")
+	for _, c := range []Config{{Recording: rec, Kcore: early, Late: late}, {Recording: rec, Kcore: late, Late: early}} {
+		s := opened(t, c)
+		for _, w := range s.Warnings() {
+			if strings.Contains(w.What, "need the last") {
+				t.Errorf("--kcore %s --kcore %s: %s", c.Kcore, c.Late, w.What)
+			}
+		}
+	}
 	dir = filepath.Join(root, "journal")
 	rec = filepath.Join(dir, "perf.data")
 	s := opened(t, Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
