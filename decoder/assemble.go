@@ -238,32 +238,6 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	}
 }
 
-// bothImages reads the other kernel image and returns the two in the order in which
-// they were taken. The pokes that each shows tell which that is. Where they do not,
-// the order is as given.
-func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (early, late *image.Image, err error) {
-	late, err = image.Open(path, opt)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.rec.CloseWith(late)
-	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{Taken: s.rec.Taken}).Placement()
-	b := kcore.NewText(s.from.journal, late, kcore.TextOptions{}).Placement()
-	last := s.from.journal.Len()
-	if int(b.Hi) < last && int(a.Hi) < last { // the first may be the late one: then it was not taken as perf says
-		a = kcore.NewText(s.from.journal, img, kcore.TextOptions{}).Placement()
-	}
-	if (b.Epoch < a.Epoch || int(b.Hi) < last && int(a.Hi) == last) && b.Held > 0 && !b.Foreign() {
-		img, late, b = late, img, a
-	}
-	if int(b.Hi) < last || b.Foreign() {
-		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
-			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", path, b.Lo, b.Hi, last)
-		return img, nil, nil
-	}
-	return img, late, nil
-}
-
 // What to do about an image.
 const (
 	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
@@ -288,7 +262,7 @@ func (s *Session) loadText() error {
 	late := lateFile(c, s.rec)
 	if late != "" {
 		early := img
-		img, opt.Late, err = s.bothImages(img, late, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS})
+		img, opt.Late, err = s.rec.BothImages(s.from.journal, img, late, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS})
 		if err != nil && c.Late != "" {
 			return err
 		}
