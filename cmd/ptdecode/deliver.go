@@ -6,7 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -20,27 +19,12 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink decoder.Sink) error {
 		if q.Reverse {
 			i = len(streams) - 1 - k
 		}
-		st := streams[i]
 		if q.Streams != nil && !slices.Contains(q.Streams, i) {
 			continue
 		}
 		b := decoder.Batch{Stream: i}
-		gap := func(g event.Gap) {
-			g.Stream = i
+		for _, g := range streams[i].Undecoded() {
 			b.Notes = append(b.Notes, decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: g})
-		}
-		if st.Head > 0 {
-			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
-		}
-		for _, l := range st.Losses {
-			if !st.Empty() {
-				break // they come in their places
-			}
-			g := event.Gap{Reason: event.Lost, Off: l.Off, End: l.Off, Time: event.Always, What: l.Why}
-			if l.Time != 0 {
-				g.Time = event.Time{Lo: l.Time, Hi: l.Time}
-			}
-			gap(g)
 		}
 		if err := sink.Flow(&b); err != nil && err != rows.ErrEnough {
 			return err

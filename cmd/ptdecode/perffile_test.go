@@ -30,6 +30,7 @@ type perfFile struct {
 	user   bool // programs alone were traced, and nobody asked for TEXT_POKE records
 	once   bool // the worker came by only once
 	oneCPU bool // AUXTRACE of CPU 0 alone
+	shared bool // an AUX record says that another user of the trace unit wrote to CPU 1's trace
 }
 
 var le = binary.LittleEndian
@@ -117,6 +118,9 @@ func (p *perfFile) records(check func(error)) []byte {
 		if p.holes {
 			flags = 1
 		}
+		if p.shared && cpu == 1 {
+			flags = 8 // PERF_AUX_FLAG_COLLISION
+		}
 		add(record(11, 0, uint64(0), uint64(len(trace)), flags, p.who(uint32(cpu), demoStart+1e6)))
 		if p.noData || p.oneCPU && cpu == 1 {
 			continue
@@ -165,7 +169,7 @@ func (p *perfFile) bytes(check func(error)) []byte {
 func scriptPerf(ts *testscript.TestScript, _ bool, args []string) {
 	dir, opts := ts.MkAbs(args[0]), args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
-	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken"), has("user"), has("once"), has("onecpu")}
+	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken"), has("user"), has("once"), has("onecpu"), has("shared")}
 	ts.Check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
 	data := p.bytes(ts.Check)
 	if has("cut") {

@@ -164,7 +164,7 @@ func describeFinding(f *kcore.Finding) string {
 
 // checkStream gives what is wrong with a stream's bytes.
 func checkStream(s *decoder.Session, st *decoder.Stream, found func(*Finding) error) error {
-	if st.Empty() && st.Size > 0 {
+	if st.Empty() && st.Size > 0 && len(st.Losses) == 0 {
 		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: none in %s, need 1 to begin", st.Name, st.Protocol.Sync, plural.Count(st.Size, "byte")),
 			Hint: st.Protocol.SyncHint})
 	}

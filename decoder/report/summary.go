@@ -201,8 +201,8 @@ func (c *summarySink) summary(only []int) *Summary {
 	for i, st := range c.s.Streams() {
 		if st.Guest == 0 && (only == nil || slices.Contains(only, i)) { // else they are the host's bytes
 			x.Bytes += st.Size - st.Head
-			if st.Head > 0 {
-				c.gap(&event.Gap{Reason: event.NoSync, Stream: i, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
+			for _, g := range st.Undecoded() {
+				c.gap(&g)
 			}
 		}
 	}
