@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -23,7 +24,7 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink decoder.Sink) error {
 			continue
 		}
 		b := decoder.Batch{Stream: i}
-		for _, g := range streams[i].Undecoded() {
+		for _, g := range report.Undecoded(streams[i]) {
 			b.Notes = append(b.Notes, decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: g})
 		}
 		if err := sink.Flow(&b); err != nil && err != rows.ErrEnough {

@@ -17,7 +17,7 @@ type Summary struct {
 	ByVerdict    [decoder.Ambiguous + 1]uint64 // instructions
 	Beside       uint64                        // instructions that may have run before Query.From or after Query.Until
 	Bytes        int64                         // of trace
-	Gaps         []GapCount                    // those that cost the most trace first
+	Gaps         []gapCount                    // those that cost the most trace first
 	Traps        uint64                        // breakpoint exceptions
 	Threads      int                           // that records say ran; of threads traced alone, these
 	// Functions are those that executed instructions, those with the most first. Each has its
@@ -25,8 +25,8 @@ type Summary struct {
 	Functions []functionCount
 }
 
-// GapCount is the gaps of one reason.
-type GapCount struct {
+// gapCount is the gaps of one reason.
+type gapCount struct {
 	Reason event.Reason
 	N      uint64
 	Bytes  int64     // of trace in them, and of trace that was to stand there: the file was cut short
@@ -57,7 +57,7 @@ type summarySink struct {
 	from      uint64 // Query.From and Query.Until
 	until     uint64
 	sum       Summary
-	gaps      map[event.Reason]*GapCount
+	gaps      map[event.Reason]*gapCount
 	functions map[functionKey]*functionCount
 	threads   map[int32]bool
 	places    map[*decoder.Block][]part
@@ -84,7 +84,7 @@ const maxPlaces = 1 << 16
 // Restart begins anew (decoder.Restarter).
 func (c *summarySink) Restart() bool {
 	c.sum = Summary{From: math.MaxUint64}
-	c.gaps, c.functions = map[event.Reason]*GapCount{}, map[functionKey]*functionCount{}
+	c.gaps, c.functions = map[event.Reason]*gapCount{}, map[functionKey]*functionCount{}
 	c.lostUntil = map[int]uint64{}
 	clear(c.threads)
 	clear(c.places)
@@ -140,7 +140,7 @@ func (c *summarySink) Flow(b *decoder.Batch) error {
 func (c *summarySink) gap(g *event.Gap) {
 	k := c.gaps[g.Reason]
 	if k == nil {
-		k = &GapCount{Reason: g.Reason, First: *g}
+		k = &gapCount{Reason: g.Reason, First: *g}
 		c.gaps[g.Reason] = k
 	}
 	k.N++
@@ -201,7 +201,7 @@ func (c *summarySink) summary(only []int) *Summary {
 	for i, st := range c.s.Streams() {
 		if st.Guest == 0 && (only == nil || slices.Contains(only, i)) { // else they are the host's bytes
 			x.Bytes += st.Size - st.Head
-			for _, g := range st.Undecoded() {
+			for _, g := range Undecoded(st) {
 				c.gap(&g)
 			}
 		}
@@ -209,7 +209,7 @@ func (c *summarySink) summary(only []int) *Summary {
 	for _, k := range c.gaps {
 		x.Gaps = append(x.Gaps, *k)
 	}
-	slices.SortFunc(x.Gaps, func(a, b GapCount) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(x.Gaps, func(a, b gapCount) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Reason, b.Reason)) })
 	for _, f := range c.functions {
 		x.Functions = append(x.Functions, *f)
 	}

@@ -12,28 +12,6 @@ func (st *Stream) Length(g *event.Segment) int64 {
 	return g.End - g.Off + st.Protocol.Margin
 }
 
-// Undecoded returns the gaps for what lies before all that can be decoded. These are the bytes before the first sync
-// point, and what the recorder dropped where there is no sync point.
-func (st *Stream) Undecoded() (list []event.Gap) {
-	if st.Head > 0 {
-		list = append(list, event.Gap{Reason: event.NoSync, Stream: st.Index, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
-	}
-	for i, l := range st.Losses {
-		if !st.Empty() {
-			break // they come in their places
-		}
-		g := event.Gap{Reason: event.Lost, Stream: st.Index, Off: l.Off, End: max(l.Off, st.Size), Time: event.Always, What: l.Why}
-		if i+1 < len(st.Losses) {
-			g.End = max(l.Off, st.Losses[i+1].Off)
-		}
-		if l.Time != 0 {
-			g.Time = event.Time{Lo: l.Time, Hi: l.Time}
-		}
-		list = append(list, g)
-	}
-	return list
-}
-
 // GapsBefore returns the gaps that losses leave between segment g and the one
 // before it. Where no record says when that was, it was between their times.
 func (st *Stream) GapsBefore(g *event.Segment) []event.Gap {
