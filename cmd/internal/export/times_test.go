@@ -7,12 +7,16 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/spf13/cobra"
 
+	verb "github.com/ptdecode/ptdecode/cmd/internal/calls"
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/hot"
@@ -367,4 +371,37 @@ func TestTimesAtRandom(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// TestFoldedTime would catch time of folded-time that is not what the verb calls says: that functions took without callees.
+func TestFoldedTime(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	var lines bytes.Buffer
+	runVerb(t, verb.New(testHost(c, &lines)), "-o", "jsonl")
+	want, got := map[string]float64{}, map[string]float64{}
+	for d := json.NewDecoder(&lines); d.More(); {
+		var e struct {
+			Sym  string  `json:"sym"`
+			Self float64 `json:"self_ns"`
+		}
+		if err := d.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		want[e.Sym] += e.Self
+	}
+	path := filepath.Join(t.TempDir(), "folded")
+	runVerb(t, New(testHost(c, io.Discard)), "-o", "folded-time:"+path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		i, last := strings.LastIndexByte(line, ' '), strings.LastIndexByte(line, ';')
+		n, err := strconv.ParseFloat(strings.TrimSpace(line[i:]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[line[last+1:i]] += n
+	}
+	sameTimes(t, "folded-time", got, want, func(string) float64 { return 0 })
 }
