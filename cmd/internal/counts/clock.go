@@ -1,15 +1,19 @@
 package counts
 
 import (
+	"math"
+
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Clock shares out the time of one stream. What passes between two times that the trace
-// tells is shared among the instructions between them. Its zero value is ready.
+// Clock divides the time of one stream. What passes between two times that the trace states is
+// divided evenly among the instructions between them, also if tracing was off in between. What
+// surely passed while it was off is nobody's, and so is what passed around a gap. See
+// docs/rationale.md. Its zero value is ready.
 type Clock struct {
-	runs  bool
-	since uint64 // ns
+	since uint64 // the last time, ns; 0: it is not known
+	lost  bool   // a gap came since: nothing is divided
+	until uint64 // tracing went off no later, ns; 0: it is on, or that is not known
 	insns uint64 // executed since
 	list  []share
 }
@@ -28,39 +32,59 @@ type share struct {
 
 // Ran says that n instructions were executed, of what takes the time.
 func (k *Clock) Ran(time *Time, n uint16) {
+	if k.since == 0 || k.lost {
+		return
+	}
+	k.until = 0
 	k.list = append(k.list, share{time, n})
 	k.insns += uint64(n)
 }
 
-// Reach says that it is t, ns.
+// Reach says that it is t, ns. 0 says nothing. Where the clock was set back, it begins anew.
 func (k *Clock) Reach(t uint64) {
-	if t == 0 || k.runs && t <= k.since {
+	if t == 0 || t == k.since {
 		return
 	}
-	if k.runs && k.insns > 0 {
-		each := Time(((t-k.since)<<16 + k.insns/2) / k.insns)
+	if k.insns > 0 && t > k.since {
+		end := t
+		if k.until != 0 {
+			end = min(t, k.until)
+		}
+		each := Time(((end-k.since)<<16 + k.insns/2) / k.insns)
 		for _, s := range k.list {
 			*s.time += each * Time(s.n)
 		}
 	}
-	k.runs, k.since, k.insns, k.list = true, t, 0, k.list[:0]
+	k.since, k.lost = t, false
+	k.empties()
 }
+
+// empties forgets what was executed.
+func (k *Clock) empties() { k.insns, k.list = 0, k.list[:0] }
 
 // Note takes what lies between ranges: where nothing is known to be executed, and where
 // execution goes on.
 func (k *Clock) Note(n *decoder.Note) {
-	var t event.Time
-	switch n.Kind {
+	switch t := n.Event.Time; n.Kind {
 	case decoder.NoteGap:
-		t = n.Gap.Time
-	case decoder.NoteTrackOff, decoder.NoteTrackOn:
-		t = n.Event.Time
-	default:
-		return
+		k.Reach(n.Gap.Time.Lo)
+		k.empties()
+		k.lost, k.until = true, 0
+	case decoder.NoteTrackOff:
+		k.Reach(t.Lo)
+		if k.until = t.Hi; t.Hi == math.MaxUint64 || t.Hi <= k.since {
+			k.until = 0
+		}
+	case decoder.NoteTrackOn:
+		k.Reach(t.Lo)
+		k.until = 0
 	}
-	k.Reach(t.Lo)
-	k.runs, k.insns, k.list = false, 0, k.list[:0]
-	if n.Kind == decoder.NoteTrackOn && t.Lo != 0 {
-		k.runs, k.since = true, t.Lo
+}
+
+// End says that the flow of st ends, which an event at an offset led to, bytes. If the trace
+// goes on there, its next sync point states the time.
+func (k *Clock) End(st *decoder.Stream, off int64) {
+	if g, ok := st.After(off + 1); ok && !g.Starts {
+		k.Reach(g.Time.Lo)
 	}
 }

@@ -61,6 +61,7 @@ type following struct {
 	last  *node // executed whole just before; nil: something lies between
 	doubt bool  // that was ambiguous
 	clock Clock
+	off   int64 // of Options.Time: where the trace led to what ran last, bytes
 	run   running
 }
 
@@ -92,7 +93,10 @@ func (c *Counter) Restart() bool {
 // Close ends the counting.
 func (c *Counter) Close() error {
 	for i := range c.streams {
-		c.streams[i].endRun()
+		f := &c.streams[i]
+		if f.endRun(); c.o.Time && f.table != nil {
+			f.clock.End(c.s.Streams()[i], f.off)
+		}
 	}
 	return nil
 }
@@ -213,6 +217,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 			}
 			if c.o.Time {
 				f.clock.Reach(t.Lo)
+				f.off = b.Stamps[stamp].Off
 			}
 		}
 		if c.filter != nil && !c.filter.Passes(b, r) {
@@ -228,7 +233,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 			f.runs(b.Ranges[i : i+1])
 		}
 		if c.o.Time {
-			f.clock.Ran(&f.table.node(r.Block).rarely().time, r.N)
+			f.clock.Ran(f.table.node(r.Block).timeOf(r.N), r.N)
 		}
 	}
 }

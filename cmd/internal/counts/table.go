@@ -64,10 +64,10 @@ type node struct {
 
 // rare is what else was counted of a node.
 type rare struct {
-	ambiguous uint64   // executions of all of it
-	parts     []partly // executions of its first instructions
-	more      []*edge  // where the flow went, besides out
-	time      Time     // where that is asked for
+	ambiguous uint64    // executions of all of it
+	parts     []*partly // executions of its first instructions
+	more      []*edge   // where the flow went, besides out
+	time      Time      // of all of it, where that is asked for
 }
 
 // edge is from a node to what was executed next, and how often: neither was ambiguous.
@@ -86,6 +86,7 @@ type way struct {
 type partly struct {
 	n uint16
 	Count
+	time Time // where that is asked for
 }
 
 // nearBits is how many nodes and edges of a table are found without a search: 1<<nearBits.
@@ -153,16 +154,25 @@ func (x *node) rarely() *rare {
 	return x.rare
 }
 
-// part returns the count of executions of x's first n instructions.
-func (x *node) part(n uint16) *Count {
+// part returns the executions of x's first n instructions. It stays where it is.
+func (x *node) part(n uint16) *partly {
 	r := x.rarely()
-	for i := range r.parts {
-		if p := &r.parts[i]; p.n == n {
-			return &p.Count
+	for _, p := range r.parts {
+		if p.n == n {
+			return p
 		}
 	}
-	r.parts = append(r.parts, partly{n: n})
-	return &r.parts[len(r.parts)-1].Count
+	p := &partly{n: n}
+	r.parts = append(r.parts, p)
+	return p
+}
+
+// timeOf returns the time of executions of x's first n instructions.
+func (x *node) timeOf(n uint16) *Time {
+	if n == x.block.N {
+		return &x.rarely().time
+	}
+	return &x.part(n).time
 }
 
 // edges gives the edges that leave x.
@@ -187,7 +197,7 @@ type Range struct {
 	Insns int // instructions
 	Count
 	Seen uint64 // about when Block was first executed, ns
-	Time Time   // that passed in it, where the Counter was asked for it
+	Time Time   // of these executions, where the Counter was asked for it; 0: none is known
 }
 
 // Last returns the address of the last instruction of r.
@@ -205,8 +215,7 @@ func (r *Range) End() uint64 {
 // Whole reports whether r is all of its block.
 func (r *Range) Whole() bool { return r.Insns == int(r.Block.N) }
 
-// Ranges returns what was executed, by address space, address, version and length. Time
-// stands at the longest range of a block.
+// Ranges returns what was executed, by address space, address, version and length.
 func (t *Table) Ranges() (list []Range) {
 	t.settle()
 	for _, x := range t.nodes {
@@ -214,15 +223,11 @@ func (t *Table) Ranges() (list []Range) {
 		if x.rare != nil {
 			r = *x.rare
 		}
-		at := len(list)
 		if x.n > 0 || r.ambiguous > 0 {
-			list = append(list, Range{Block: x.block, Insns: int(x.block.N), Count: Count{x.n, r.ambiguous}, Seen: x.seen})
+			list = append(list, Range{Block: x.block, Insns: int(x.block.N), Count: Count{x.n, r.ambiguous}, Seen: x.seen, Time: r.time})
 		}
 		for _, p := range r.parts {
-			list = append(list, Range{Block: x.block, Insns: int(p.n), Count: p.Count, Seen: x.seen})
-		}
-		if len(list) > at {
-			list[at].Time = r.time
+			list = append(list, Range{Block: x.block, Insns: int(p.n), Count: p.Count, Seen: x.seen, Time: p.time})
 		}
 	}
 	slices.SortFunc(list, func(a, b Range) int {
@@ -354,7 +359,9 @@ func (t *Table) Add(o *Table) {
 		r := y.rarely()
 		r.ambiguous, r.time = r.ambiguous+x.ambiguous, r.time+x.time
 		for _, p := range x.parts {
-			y.part(p.n).plus(p.Count)
+			q := y.part(p.n)
+			q.plus(p.Count)
+			q.time += p.time
 		}
 	}
 	for k, c := range o.runs {

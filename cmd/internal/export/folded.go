@@ -145,6 +145,9 @@ func (f *folded) Close() error {
 			lines = append(lines, fmt.Sprintf("%s %d\n", names[i], n.weight))
 		}
 	}
+	if f.time && len(lines) == 0 && f.job.executedAny() {
+		f.job.host.Say("folded-time: nothing is written: %s", f.job.timeless("no call has a time"))
+	}
 	slices.Sort(lines)
 	for _, l := range lines {
 		if _, err := f.out.WriteString(l); err != nil {

@@ -82,7 +82,7 @@ var formats = []format{
 	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs, reads: []string{"object"}},
 	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs, reads: []string{"object"}},
 	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs, reads: []string{"object"}},
-	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true, stacks: true},
+	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true, bounds: true, stacks: true},
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov, divides: true},
 	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true, stacks: true},
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true, stacks: true},

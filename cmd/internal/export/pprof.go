@@ -33,7 +33,23 @@ func (p *pprof) Close() error {
 	if err := p.stacked.Close(); err != nil {
 		return err
 	}
-	return newPprofBuilder(p.stacked).profile().Write(p.w)
+	b := newPprofBuilder(p.stacked)
+	all := b.profile()
+	if b.sum == 0 && p.job.executedAny() {
+		p.job.host.Say("pprof: the time of each sample is 0: %s", p.job.timeless("no instruction has a time"))
+	}
+	return all.Write(p.w)
+}
+
+// executedAny reports whether anything is counted of what is asked for.
+func (j *job) executedAny() bool { return j.counter.Instructions != counts.Count{} }
+
+// timeless says why nothing has a time: otherwise, where the trace states times.
+func (j *job) timeless(otherwise string) string {
+	if first, _ := filter.Traced(j.session, j.filter.Query.Streams); first == 0 {
+		return "the trace states no time"
+	}
+	return otherwise
 }
 
 // duration returns how long the trace of what is asked for is, ns; 0 where it has no times.
@@ -84,6 +100,7 @@ type pprofBuilder struct {
 	stacks    [][]*profile.Location // by number: the innermost call's caller first
 	spaces    []uint32              // by number of a stack: the address space that it is of
 	labels    map[labelKey]labels
+	sum       counts.Time // of samples; rounded as a whole, else small parts would add up to a wrong one
 }
 
 // newPprofBuilder returns what makes a profile of what k counted.
@@ -116,6 +133,8 @@ func (b *pprofBuilder) profile() *profile.Profile {
 	})
 	for _, k := range keys {
 		n := b.samples[k]
+		before := b.sum.Nanoseconds()
+		b.sum += n.time
 		of := labelKey{b.of.groups[k.group], k.verdict}
 		l, ok := b.labels[of]
 		if !ok {
@@ -124,7 +143,7 @@ func (b *pprofBuilder) profile() *profile.Profile {
 		}
 		b.p.Sample = append(b.p.Sample, &profile.Sample{
 			Location: append([]*profile.Location{k.at}, b.callers(k.stack)...),
-			Value:    []int64{int64(n.insns), int64(n.time.Nanoseconds() + 0.5), int64(n.calls)}, Label: l.words, NumLabel: l.numbers,
+			Value:    []int64{int64(n.insns), int64(b.sum.Nanoseconds()+0.5) - int64(before+0.5), int64(n.calls)}, Label: l.words, NumLabel: l.numbers,
 		})
 	}
 	for x, m := range b.mappings {

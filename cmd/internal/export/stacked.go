@@ -19,6 +19,8 @@ type stacked struct {
 	stamp uint32         // of the range before
 
 	clocks []counts.Clock // by stream
+	offs   []int64        // likewise: where the trace led to what ran last, bytes
+	others counts.Time    // of what the filter does not let pass
 	fresh  []int32        // stacks of calls that began, and executed nothing yet
 
 	groups []counts.Group
@@ -84,7 +86,7 @@ func newStacked(j *job) *stacked {
 // empties forgets all.
 func (k *stacked) empties() bool {
 	n := len(k.job.session.Streams())
-	k.clocks, k.fresh, k.last = make([]counts.Clock, n), nil, make([]int32, n)
+	k.clocks, k.offs, k.fresh, k.last = make([]counts.Clock, n), make([]int64, n), nil, make([]int32, n)
 	k.groups, k.byName = nil, map[counts.Group]int32{}
 	k.stacks, k.number = make([]stack, 1), map[stackOf]int32{}
 	k.cells, k.recent, k.began = map[cellKey]*cell{}, make([]*cell, 1<<recentBits), map[beganKey]uint64{}
@@ -177,11 +179,14 @@ func (k *stacked) group(c *calls.Call, now uint64) int32 {
 func (k *stacked) ran(c *calls.Call, r *decoder.BatchRange) {
 	if k.noted(k.at); r.Stamp != k.stamp {
 		k.stamp = r.Stamp
-		k.clocks[k.batch.Stream].Reach(k.batch.Stamps[r.Stamp].Time.Lo)
+		at := &k.batch.Stamps[r.Stamp]
+		k.clocks[k.batch.Stream].Reach(at.Time.Lo)
+		k.offs[k.batch.Stream] = at.Off
 	}
 	k.at++
 	if k.passes != nil && !k.passes.Passes(k.batch, r) {
 		k.fresh = k.fresh[:0]
+		k.clocks[k.batch.Stream].Ran(&k.others, r.N) // else what passes would take its time
 		return
 	}
 	now := k.batch.Stamps[r.Stamp].Time.Likely()
@@ -217,8 +222,11 @@ func (k *stacked) cell(at cellKey, now uint64) *cell {
 	return x
 }
 
-// Close ends the calls in progress.
+// Close ends the calls in progress, and the clocks.
 func (k *stacked) Close() error {
 	k.Tree.Close()
+	for i, st := range k.job.session.Streams() {
+		k.clocks[i].End(st, k.offs[i])
+	}
 	return nil
 }

@@ -223,7 +223,7 @@ func (l *list) listing(all []*entry) error {
 		}
 		fmt.Fprintf(l.w, "%12s %9d", n, e.Ambiguous)
 		if l.o.sort == sortTime {
-			fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time+0.5)))
+			fmt.Fprintf(l.w, " %14s", e.took())
 		}
 		what := ""
 		if i > 0 && all[i-1].addr == e.addr || i+1 < len(all) && all[i+1].addr == e.addr {

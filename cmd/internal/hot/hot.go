@@ -23,13 +23,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// New returns the verb.
-func New(h *host.Host) *cobra.Command {
-	var o options
-	c := &cobra.Command{
-		Use:   "hot REC",
-		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
-		Long: `Count what was executed, and list what was executed most. The count of a function is
+// long is the help of the verb.
+const long = `Count what was executed, and list what was executed most. The count of a function is
 that of its first instruction. A block is instructions in a row up to one that may
 branch. An edge is a branch that was taken, or that was passed without being taken. The
 count of a source line is that of its most executed instruction.
@@ -43,15 +38,28 @@ epoch N is after N changes. --annotate also prints source lines, if there is DWA
 file is on this machine.
 
 --sort time prints the time, too. The time between two timestamps of the trace is divided
-evenly among the instructions between them. The closer the timestamps, the better it is.
-A wait, as of an idle CPU, is divided likewise: what ran just before has most of it. The
-verb calls gives all of that time to the call in which the later timestamp comes. So use
-calls for how long functions and waits take, and hot for instructions, lines and blocks.
+evenly among the instructions that the CPU executed between them, whatever the filters.
+If tracing was off in between, as in user space, that time is theirs, too. Time in which
+tracing was surely off is nobody's, and so is the time around a gap. Where no time is
+known, there is a dash.
+
+The closer the timestamps, the better that is. A wait, as of an idle CPU, is divided
+likewise: what ran just before has most of it. The verb calls gives all of that time to
+the call in which the later timestamp comes. So use calls for how long functions and
+waits take, and hot for instructions, lines and blocks.
 
 --sym and --dso choose blocks by their first instruction, --addr those that lie there, or
 partly. Such a block counts whole.
 
-The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
+The exit code is 3 if there are gaps: what ran in a gap is not counted.`
+
+// New returns the verb.
+func New(h *host.Host) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "hot REC",
+		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
+		Long:  long,
 		Example: `  ptdecode hot perf.data
   ptdecode hot perf.data --by edge --sym schedule
   ptdecode hot perf.data --by cpu --sym 'vfs_*'  # functions, on each CPU apart
@@ -71,6 +79,7 @@ The exit code is 3 if there are gaps: what ran in a gap is not counted.`,
 			return err
 		}
 		defer s.Close()
+		f.Query.Bounds = f.Query.Bounds || o.sort == sortTime // of when tracing went off
 		if done, err := share(s, f.Query, args); done || err != nil {
 			return err
 		}
@@ -104,6 +113,9 @@ func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter
 	case unnamed > (n.N+n.Ambiguous)/2:
 		h.Say("%d of %s %s to no known function: %s code has no symbols", unnamed, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(unnamed, "belongs", "belong"), plural.Word(unnamed, "its", "their"))
 		h.Hint("--by block lists code by address; symbols come from --kallsyms FILE, or from ELF files")
+	}
+	if o.sort == sortTime {
+		l.tellUntimed(h)
 	}
 	if n.Ambiguous > 0 {
 		h.Say("%d of %s %s ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, plural.Count(n.N+n.Ambiguous, "instruction"), plural.Word(n.Ambiguous, "is", "are"))
@@ -271,7 +283,10 @@ func (l *list) lines(all []*entry) error {
 		case x < y:
 			return 1
 		}
-		return 0
+		if l.o.sort != sortTime {
+			return 0
+		}
+		return cmp.Compare(b.weight(sortInstructions), a.weight(sortInstructions)) // of those without a time
 	})
 	n, sum := l.o.first, 0.0
 	for _, e := range all {

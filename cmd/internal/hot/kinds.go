@@ -165,9 +165,9 @@ func (l *list) heading() {
 
 // line prints e for people; sum is of all weights.
 func (l *list) line(e *entry, sum float64) {
-	share := 0.0
+	share := "     - "
 	if sum > 0 {
-		share = 100 * e.weight(l.o.sort) / sum
+		share = fmt.Sprintf("%6.2f%%", 100*e.weight(l.o.sort)/sum)
 	}
 	insns := fmt.Sprint(e.Instructions + e.AmbiguousI)
 	if e.Type == "edge" {
@@ -181,12 +181,12 @@ func (l *list) line(e *entry, sum float64) {
 	if e.Type == "function" && e.Sym == "" {
 		executions = "-" // where functions begin is not known
 	}
-	line := fmt.Sprintf("%6.2f%% %12s", share, executions)
+	line := fmt.Sprintf("%s %12s", share, executions)
 	if !l.narrow() {
 		line += fmt.Sprintf(" %12s", insns)
 	}
 	if l.o.sort == sortTime {
-		line += fmt.Sprintf(" %14s", event.Seconds(uint64(e.Time+0.5)))
+		line += fmt.Sprintf(" %14s", e.took())
 	}
 	fmt.Fprintln(l.w, l.called(fmt.Sprintf("%s %9d  ", line, doubt), e))
 }
