@@ -20,8 +20,12 @@ type Frame struct {
 
 // Lines is the lines of one file. It may be used by many goroutines.
 type Lines struct {
-	mu     sync.Mutex
-	data   *dwarf.Data
+	mu    sync.Mutex
+	data  *dwarf.Data
+	order binary.ByteOrder
+
+	line, lineStr, str []byte // sections, in which the names of files are
+
 	units  []unitRange // by address
 	limit  int64       // bytes that read units may take
 	held   int64       // bytes
@@ -45,22 +49,26 @@ var errNone = errors.New("no .debug_info or .debug_line")
 // than limit bytes, but for the last. It fails if there are no lines.
 func New(section func(name string) []byte, order binary.ByteOrder, limit int64) (l *Lines, err error) {
 	defer guarded(&err)
-	info, line := section("info"), section("line")
+	info, line, lineStr, str := section("info"), section("line"), section("line_str"), section("str")
 	if len(info) == 0 || len(line) == 0 {
 		return nil, errNone
 	}
-	d, err := dwarf.New(section("abbrev"), nil, nil, info, line, nil, section("ranges"), section("str"))
+	d, err := dwarf.New(section("abbrev"), nil, nil, info, line, nil, section("ranges"), str)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
-		if b := section(name); len(b) > 0 {
+	later := map[string][]byte{"line_str": lineStr}
+	for _, name := range []string{"addr", "str_offsets", "rnglists"} {
+		later[name] = section(name)
+	}
+	for name, b := range later {
+		if len(b) > 0 {
 			if err := d.AddSection(".debug_"+name, b); err != nil {
 				return nil, err
 			}
 		}
 	}
-	l = &Lines{data: d, limit: limit, read: map[dwarf.Offset]*unit{}, all: roots(info, order)}
+	l = &Lines{data: d, order: order, line: line, lineStr: lineStr, str: str, limit: limit, read: map[dwarf.Offset]*unit{}, all: roots(info, order)}
 	l.index()
 	return l, nil
 }

@@ -96,6 +96,15 @@ func (l *Lines) readRows(u *unit) {
 	if e == nil {
 		return
 	}
+	off, listed := e.Val(dwarf.AttrStmtList).(int64)
+	if !listed {
+		return
+	}
+	dir, _ := e.Val(dwarf.AttrCompDir).(string)
+	names, err := l.fileNames(off, dir)
+	if err != nil {
+		return
+	}
 	lr, err := l.data.LineReader(e)
 	if err != nil || lr == nil {
 		return
@@ -106,6 +115,9 @@ func (l *Lines) readRows(u *unit) {
 		if f != nil {
 			name = f.Name
 			index[f] = int32(i)
+		}
+		if i < len(names) {
+			name = names[i]
 		}
 		u.files = append(u.files, name)
 		u.bytes += int64(len(name)) + 32

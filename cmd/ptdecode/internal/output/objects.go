@@ -38,6 +38,15 @@ type rowKeys struct {
 	AddrDSO string    `json:"addr_dso,omitempty"`
 	Count   uint64    `json:"count,omitempty"`
 	Poke    *int      `json:"poke,omitempty"`
+
+	SrcLine string       `json:"srcline,omitempty"` // FILE:LINE
+	Inlines []inlineKeys `json:"inlines,omitempty"` // the innermost first
+}
+
+// inlineKeys are those of a function that was inlined.
+type inlineKeys struct {
+	Sym  string `json:"sym"`
+	From string `json:"from,omitempty"` // FILE:LINE
 }
 
 // callKeys are those of a call.
@@ -104,28 +113,81 @@ type otherKeys struct {
 	Epoch uint32 `json:"epoch"`
 }
 
-// elementKeys are those of an element. Each name has keys of its own.
+// elementKeys are those of an element: of each name some. What it says is as in rows.Row.Facts.
 type elementKeys struct {
 	sourceKeys
 	timeKeys
-	TID  int32    `json:"tid,omitempty"`
-	Name string   `json:"name"`
-	Off  int64    `json:"trace_off,omitempty"` // bytes
-	_    struct{} `schema:"open"`
+	codeKeys
+	contextKeys
+	softwareKeys
+	TID  int32  `json:"tid,omitempty"`
+	Name string `json:"name"`
+	Off  int64  `json:"trace_off,omitempty"` // bytes
+
+	Value   any    `json:"value,omitempty" schema:"value"`
+	Clock   string `json:"clock,omitempty"`
+	Unknown uint64 `json:"unknown,omitempty"` // high bits of value
+	Local   string `json:"local,omitempty" schema:"hex16"`
+	Delta   uint64 `json:"delta,omitempty"`
+	Delayed string `json:"delayed,omitempty" schema:"yes"`
+	Packet  string `json:"packet-delayed,omitempty" schema:"yes"`
+	Count   any    `json:"count,omitempty" schema:"count"` // cycles
+	Events  uint64 `json:"events,omitempty"`               // bit n: event n
+	What    string `json:"what,omitempty"`
+	CR3     string `json:"cr3,omitempty" schema:"hex16"`
+}
+
+// codeKeys are those of elements that say what was executed, and where it ended.
+type codeKeys struct {
+	ISA     string `json:"isa,omitempty"`
+	Start   string `json:"start,omitempty" schema:"hex16"`
+	End     string `json:"end,omitempty" schema:"hex16"`
+	Insns   uint64 `json:"insns,omitempty"`
+	Verdict string `json:"verdict,omitempty" schema:"verdict"`
+	IP      string `json:"ip,omitempty" schema:"hex16"`
+	Reason  string `json:"reason,omitempty"`
+	Number  uint64 `json:"number,omitempty"` // of an exception
+	From    string `json:"from,omitempty" schema:"hex16"`
+	To      string `json:"to,omitempty" schema:"hex16"`
+	Trap    string `json:"trap,omitempty"`
+}
+
+// contextKeys are those of elements that say in which context the CPU is.
+type contextKeys struct {
+	EL       uint64 `json:"el,omitempty"`
+	State    string `json:"state,omitempty"`
+	Security string `json:"security,omitempty"`
+	Mode     string `json:"mode,omitempty"`
+	Context  uint64 `json:"context,omitempty"`
+	VMID     uint64 `json:"vmid,omitempty"`
+}
+
+// softwareKeys are those of elements that software wrote, or the hardware's watch on it.
+type softwareKeys struct {
+	Master      uint64 `json:"master,omitempty"`
+	Channel     uint64 `json:"channel,omitempty"`
+	Bits        uint64 `json:"bits,omitempty"` // of value
+	Marker      string `json:"marker,omitempty" schema:"yes"`
+	Timestamped string `json:"timestamped,omitempty" schema:"yes"`
+	Flag        string `json:"flag,omitempty" schema:"yes"`
+	Trigger     string `json:"trigger,omitempty" schema:"yes"`
+	Overflow    string `json:"overflow,omitempty" schema:"yes"`
+	Frequency   string `json:"frequency,omitempty" schema:"yes"`
+	Source      string `json:"source,omitempty"`
 }
 
 // packetKeys are those of a packet.
 type packetKeys struct {
 	sourceKeys
 	placeKeys
-	TID    int32  `json:"tid,omitempty"`
-	Off    int64  `json:"trace_off"` // bytes
-	Size   int64  `json:"size"`      // bytes
-	Kind   string `json:"kind"`
-	Packet string `json:"packet,omitempty"`
-	Fields any    `json:"fields,omitempty"` // each kind has its own
-	Raw    string `json:"raw,omitempty" schema:"hex"`
-	What   string `json:"what,omitempty"`
+	TID    int32          `json:"tid,omitempty"`
+	Off    int64          `json:"trace_off"` // bytes
+	Size   int64          `json:"size"`      // bytes
+	Kind   string         `json:"kind"`
+	Packet string         `json:"packet,omitempty"`
+	Fields map[string]any `json:"fields,omitempty"` // each kind has its own
+	Raw    string         `json:"raw,omitempty" schema:"hex"`
+	What   string         `json:"what,omitempty"`
 }
 
 // Object is a type of objects.

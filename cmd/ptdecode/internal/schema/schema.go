@@ -5,7 +5,9 @@
 //	hex      a string of two hexadecimal digits for each byte
 //	verdict  how sure something is
 //	span     an array of two: from, and until, which may be null
-//	open     of a blank field: the object has further names, which depend on its own
+//	yes      the word yes
+//	value    a string of 16 hexadecimal digits, or a number from 0 on
+//	count    a number from 0 on, or the word unknown
 package schema
 
 import (
@@ -40,8 +42,6 @@ type Schema struct {
 	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
 	Other       *Schema            `json:"additionalProperties,omitempty"` // of maps
-
-	open bool // names that are not in Properties are right, too
 }
 
 // Of makes the schema of the objects of a type, which v is a value of. The type is the
@@ -84,10 +84,6 @@ func (s *Schema) add(t reflect.Type) {
 			s.add(f.Type)
 			continue
 		}
-		if f.Tag.Get("schema") == "open" {
-			s.open = true
-			continue
-		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" || !f.IsExported() {
 			continue
@@ -107,6 +103,7 @@ func (s *Schema) add(t reflect.Type) {
 var (
 	hex16    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[0-9a-f]{16}$") })
 	hexBytes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([0-9a-f]{2})*$") })
+	unknown  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^unknown$") })
 )
 
 // verdicts are the values of a verdict.
@@ -142,18 +139,31 @@ func of(t reflect.Type, tag string) *Schema {
 	case reflect.Float32, reflect.Float64:
 		return &Schema{Type: []string{"number"}}
 	case reflect.Interface:
+		switch tag { // a pattern is one of strings, a minimum one of numbers
+		case "value":
+			return &Schema{Type: []string{"string", "integer"}, Pattern: hex16().String(), Minimum: &zero}
+		case "count":
+			return &Schema{Type: []string{"integer", "string"}, Pattern: unknown().String(), Minimum: &zero}
+		}
 		return &Schema{}
 	case reflect.String:
-		s := &Schema{Type: []string{"string"}}
-		switch tag {
-		case "hex16":
-			s.Pattern = hex16().String()
-		case "hex":
-			s.Pattern = hexBytes().String()
-		case "verdict":
-			s.Enum = verdicts
-		}
-		return s
+		return ofString(tag)
 	}
 	panic(fmt.Sprintf("schema: no schema of %v", t))
+}
+
+// ofString makes the schema of a string, of which a tag says more.
+func ofString(tag string) *Schema {
+	s := &Schema{Type: []string{"string"}}
+	switch tag {
+	case "hex16":
+		s.Pattern = hex16().String()
+	case "hex":
+		s.Pattern = hexBytes().String()
+	case "verdict":
+		s.Enum = verdicts
+	case "yes":
+		s.Enum = []string{"yes"}
+	}
+	return s
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 )
 
@@ -58,7 +59,7 @@ func (s *Schema) wrongObject(at string, x map[string]any) string {
 		switch {
 		case part == nil && s.Other != nil:
 			part = s.Other
-		case part == nil && s.open, part == nil && s.Properties == nil:
+		case part == nil && s.Properties == nil:
 			continue
 		case part == nil:
 			return fmt.Sprintf("%s: %q is not in the schema", at, name)
@@ -89,8 +90,10 @@ func is(t string, v any) bool {
 
 // matches reports whether s matches one of the patterns.
 func matches(pattern, s string) bool {
-	if pattern == hex16().String() {
-		return hex16().MatchString(s)
+	for _, p := range []*regexp.Regexp{hex16(), hexBytes(), unknown()} {
+		if p.String() == pattern {
+			return p.MatchString(s)
+		}
 	}
-	return hexBytes().MatchString(s)
+	return false
 }
