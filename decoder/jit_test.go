@@ -134,6 +134,50 @@ func TestJITDump(t *testing.T) {
 	}
 }
 
+// TestJITCut would catch code of a jitdump that is certain after records which were lost, and
+// code before them that is lost, too. The lost record replaces one of two pieces. Both are
+// unknown from its time on, or if that is not known, from that of the last whole record.
+func TestJITCut(t *testing.T) {
+	one, two := []byte{0x90, 0x0f, 0x05}, []byte{0x66, 0x90, 0x0f, 0x05}
+	const lost = 16 + 40 + 4 + 4 // bytes of the last record
+	_, _, write := twoPrograms(t)
+	whole := jitDump(0, jitLoad(300, 0x7000, 1, "one", one), jitLoad(350, 0x9ffe, 2, "far", one), jitLoad(600, 0x7000, 3, "two", two))
+	trace := jitTrace(t, 0x7000, 400, 500) + jitTrace(t, 0x9ffe, 550) + jitTrace(t, 0x7000, 700) + jitTrace(t, 0x9ffe, 800)
+	for _, c := range []struct {
+		bytes int // cut off
+		since string
+		want  []string
+	}{
+		{3, "from 0.000000600 s on", []string{"one", "one", "far", "gap", "gap"}},
+		{lost - 16, "from 0.000000600 s on", []string{"one", "one", "far", "gap", "gap"}},
+		{lost - 15, "from 0.000000350 s on", []string{"gap", "gap", "gap", "gap", "gap"}},
+		{lost, "", []string{"one", "one", "far", "one", "far"}},
+	} {
+		write("cut/jit-10.dump", string(whole[:len(whole)-c.bytes]))
+		x := &namedCode{s: opened(t, Config{
+			Raw:    []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cut/cpu0.pt", trace)}},
+			Events: write("cut/e.jsonl", jitEvents()),
+		})}
+		flowed(t, x.s, x)
+		var got []string
+		for _, l := range x.out {
+			if l != "gap no-text" && !strings.HasSuffix(l, " certain") {
+				t.Errorf("%d bytes cut off: %s", c.bytes, l)
+			}
+			got = append(got, l[:3])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d bytes cut off: %q, want %q", c.bytes, x.out, c.want)
+		}
+		said := slices.ContainsFunc(x.s.Warnings(), func(w Warning) bool {
+			return w.Damage && strings.Contains(w.What, "jit-10.dump+0x") && strings.Contains(w.What, "cut short: "+c.since)
+		})
+		if said != (c.since != "") {
+			t.Errorf("%d bytes cut off: %v", c.bytes, x.s.Warnings())
+		}
+	}
+}
+
 // TestJITUntimed would catch code of a jitdump that is claimed though nobody knows when it
 // was made. The clock is not known, a time is 0, or all are the same. One address holds
 // three functions in turn, another one alone.

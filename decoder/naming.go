@@ -118,15 +118,15 @@ func (n *naming) moved(e *elfnames.File) uint64 {
 	return 0
 }
 
-// tellDumps says which of the code that programs made is not used.
+// tellDumps says which of the code that programs made is not used, and which is not there.
 func (s namer) tellDumps(u *process.Spaces) {
 	for _, d := range u.Untimed {
-		if d.Damaged != nil {
-			s.rec.Damagedf("copy the file again; code that the program made has no names, and flow through it shows as gaps", "%v", d.Damaged)
-			continue
-		}
 		what, hint := d.Trouble()
 		s.rec.Warnf(hint, "%s", what)
+		s.rec.Warnings[len(s.rec.Warnings)-1].Damage = d.Damaged != nil
+	}
+	if what, hint := process.LackingDumps(u); what != "" {
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: what, Hint: hint})
 	}
 }
 

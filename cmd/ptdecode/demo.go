@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,9 @@ var demoFS embed.FS
 
 // newDemoCmd is the verb that decodes and explains an embedded recording.
 func newDemoCmd(a *app) *cobra.Command {
-	c := demo.New(&demo.Demo{Files: demoFS, Out: a.out, Run: runQuietly})
+	c := demo.New(&demo.Demo{Files: demoFS, Out: a.out, Run: func(args ...string) (string, error) {
+		return runQuietly(append(args, "--width", strconv.Itoa(a.screen.width))...)
+	}})
 	c.Args = host.MaxArgs(0)
 	return c
 }

@@ -205,27 +205,35 @@ func (t *table) printSlow(w io.Writer) {
 		if c.speed.counted > 0 {
 			speed = ", " + plural.Count(c.speed.cycles, "cycle")
 		}
-		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), strings.TrimSpace(who), t.show(c))
+		began := "-" // not known
+		if c.begin.Lo > 0 {
+			began = event.Seconds(c.begin.Lo)
+		}
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, began, c.name(), strings.TrimSpace(who), t.show(c))
 	}
 }
 
-// show returns what to type to see what ran in c.
+// show returns what to type to see what ran in c. A bound that is not known is left out.
 func (t *table) show(c *slowCall) string {
-	rec := t.o.rec
-	if strings.ContainsAny(rec, " \t'\"\\$") {
-		rec = "'" + strings.ReplaceAll(rec, "'", `'\''`) + "'"
+	args, from, to := []string{"--level", "call"}, "", ""
+	if c.begin.Lo > 0 {
+		from = stamp(c.begin.Lo)
 	}
-	s := strings.TrimRight("ptdecode flow "+rec, " ")
-	s += fmt.Sprintf(" --level call --time %s,%s", stamp(c.begin.Lo), stamp(c.end.Hi))
+	if c.end.Hi < math.MaxInt64 {
+		to = stamp(c.end.Hi)
+	}
+	if from != "" || to != "" {
+		args = append(args, "--time", from+","+to)
+	}
 	switch {
 	case c.tid > 0: // wherever it ran
-		s += fmt.Sprintf(" --tid %d", c.tid)
+		args = append(args, "--tid", fmt.Sprint(c.tid))
 	case c.stream.CPU >= 0 && c.stream.ID == "":
-		s += fmt.Sprintf(" --cpu %d", c.stream.CPU)
+		args = append(args, "--cpu", fmt.Sprint(c.stream.CPU))
 	case c.stream.ID != "":
-		s += " --id " + c.stream.ID
+		args = append(args, "--id", c.stream.ID)
 	}
-	return s
+	return t.o.flow(args)
 }
 
 // stamp renders a time as --time takes it.

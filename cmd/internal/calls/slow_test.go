@@ -16,7 +16,7 @@ import (
 func TestSlowestTime(t *testing.T) {
 	var out strings.Builder
 	c := slowCall{group: &group{}, stream: &decoder.Stream{}, begin: event.Time{Lo: 1_000_000_100, Hi: 1_000_000_900}}
-	(&table{o: &options{slowest: 1}, slow: []slowCall{c}}).printSlow(&out)
+	(&table{o: &options{slowest: 1, flow: func([]string) string { return "" }}, slow: []slowCall{c}}).printSlow(&out)
 	if _, line, _ := strings.Cut(out.String(), "slowest:"); !strings.Contains(line, " 1.000000100 s ") {
 		t.Errorf("%s", out.String())
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
+	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -34,7 +35,6 @@ type options struct {
 	splitAt int
 	splits  bool // --split-at was given
 	sort    string
-	rec     string // what to type after flow
 	only    string // the function asked for; "": all
 
 	addr    uint64 // the function asked for
@@ -42,6 +42,7 @@ type options struct {
 	filters bool   // only some calls are asked for
 	bounds  bool   // it is asked for how far off times may be
 
+	flow   func(args []string) string // what to type for flow of what is read, with arguments
 	filter *host.Filter
 	split  uint64 // ns; 0: nowhere
 	share  func(*decoder.Session, decoder.Query, []string) (done bool, err error)
@@ -209,7 +210,7 @@ func (o *options) run(c *cobra.Command, h *host.Host, filters func(*decoder.Sess
 		return err
 	}
 	defer s.Close()
-	o.filter = only
+	o.filter, o.flow = only, func(more []string) string { return shell.Call(c, args, "flow", more) }
 	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
@@ -284,9 +285,6 @@ func (o *options) named(args []string) (rec []string, err error) {
 	}
 	if len(args) > 0 && args[0] == "" {
 		args = nil
-	}
-	if len(args) > 0 {
-		o.rec = args[0]
 	}
 	if hex, ok := strings.CutPrefix(o.only, "0x"); ok {
 		if o.addr, err = strconv.ParseUint(hex, 16, 64); err != nil {

@@ -2,20 +2,25 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// Call renders the call of another verb on what c reads.
+// ofScreen are flags that say how things look, and not what is read.
+var ofScreen = []string{"color", "no-pager", "quiet", "width"}
+
+// Call renders the call of another verb on what c reads: args, the flags of all verbs that were
+// given, and more. Defaults, as of variables, hold for that call, too.
 func Call(c *cobra.Command, args []string, verb string, more []string) string {
 	words := []string{"ptdecode", verb}
 	for _, a := range args {
 		words = append(words, Quoted(a))
 	}
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Changed {
+		if !f.Changed || slices.Contains(ofScreen, f.Name) {
 			return
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -25,7 +30,7 @@ func Call(c *cobra.Command, args []string, verb string, more []string) string {
 			return
 		}
 		if f.Value.Type() == "bool" {
-			words = append(words, "--"+f.Name)
+			words = append(words, strings.TrimSuffix("--"+f.Name+"="+f.Value.String(), "=true"))
 			return
 		}
 		words = append(words, "--"+f.Name, Quoted(f.Value.String()))

@@ -121,7 +121,7 @@ func (p *Stop) versions() string {
 const keyHelp = `n, p       the next instruction, and the previous one (also the arrows)
 o          over a call: where it has returned to
 c, C       the next call's first instruction, and the previous one's
-k, K       the next instruction that a change to the code touches, and the previous one
+k, K       the next instruction that a change touches, and the previous one
 g TIME     go to a time, as flow prints it
 poke N     go to the time of a change
 cpu N      the same time on another CPU, as flow prints it: N@PID of a guest

@@ -4,5 +4,5 @@
 //
 // A jitdump in either byte order is read. Records of unknown types are passed over, and
 // so is unwinding information. A file that is cut short, as that of a program which was
-// killed, gives what is whole.
+// killed or still ran, gives what is whole, and says up to what time it is.
 package jit

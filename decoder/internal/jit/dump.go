@@ -3,6 +3,7 @@ package jit
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
@@ -14,8 +15,10 @@ type Dump struct {
 	// CLOCK_MONOTONIC.
 	TSC   bool
 	Codes []Code // in the order of the file
-	// Cut is where the file ends within a record, or holds none, bytes; 0: it is whole.
-	Cut int64
+	// Cut says where the file ends within a record, or holds none; nil: it is whole.
+	Cut *badfile.Error
+	// Known is the time up to which all records are there, if the file is cut.
+	Known uint64
 }
 
 // Code is code that was made, or moved, at a Time, from which on it lies at Addr.
@@ -58,6 +61,8 @@ const (
 	recordMove  = 1
 	recordDebug = 2
 	recordClose = 3
+
+	lastRecord = 4 // JIT_CODE_UNWINDING_INFO
 )
 
 // ParseDump reads a jitdump file; name is for errors. A *badfile.Error says why data is
@@ -78,7 +83,7 @@ func ParseDump(data []byte, name string) (*Dump, error) {
 	}
 	r := reader{
 		Dump: Dump{PID: int32(o.Uint32(data[20:])), TSC: o.Uint64(data[32:])&flagArchTimestamp != 0},
-		o:    o, data: data, codes: map[uint64]int{}, lines: map[uint64][]Line{},
+		name: name, o: o, data: data, codes: map[uint64]int{}, lines: map[uint64][]Line{},
 	}
 	r.records(uint64(size))
 	return &r.Dump, nil
@@ -87,6 +92,7 @@ func ParseDump(data []byte, name string) (*Dump, error) {
 // reader is a Dump that is being read.
 type reader struct {
 	Dump
+	name  string
 	o     binary.ByteOrder
 	data  []byte
 	codes map[uint64]int    // by the program's index: the newest in Codes
@@ -98,14 +104,22 @@ func (r *reader) records(at uint64) {
 	for at < uint64(len(r.data)) {
 		b := r.data[at:]
 		if len(b) < prefixSize {
-			r.Cut = int64(at)
+			r.cut(at, r.Known, "%d bytes, which is less than its header has", len(b))
 			return
 		}
 		id, size, time := r.o.Uint32(b), uint64(r.o.Uint32(b[4:])), r.o.Uint64(b[8:])
-		if size < prefixSize || size > uint64(len(b)) {
-			r.Cut = int64(at)
+		switch {
+		case size < prefixSize:
+			r.cut(at, r.Known, "size %d, need %d or more", size, prefixSize)
+			return
+		case size > uint64(len(b)) && (id > lastRecord || time == 0):
+			r.cut(at, r.Known, "size %d, the file has %d bytes", size, len(b))
+			return
+		case size > uint64(len(b)):
+			r.cut(at, time, "size %d, the file has %d bytes", size, len(b))
 			return
 		}
+		r.Known = max(r.Known, time)
 		body := b[prefixSize:size]
 		switch id {
 		case recordLoad:
@@ -119,6 +133,13 @@ func (r *reader) records(at uint64) {
 		}
 		at += size
 	}
+}
+
+// cut says what is wrong with the record at an offset, from which on nothing is read. Up to
+// known all records are there: the program writes them in the order of their times.
+func (r *reader) cut(at, known uint64, format string, args ...any) {
+	r.Cut = &badfile.Error{File: r.name, Off: int64(at), What: "jitdump: record: " + fmt.Sprintf(format, args...)}
+	r.Known = known
 }
 
 // load takes code that was made; off is where b lies in the file.

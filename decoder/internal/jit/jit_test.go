@@ -42,7 +42,7 @@ func TestParseDump(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Codes) != 3 || !d.TSC || d.PID != 7 || d.Cut != 0 {
+		if len(d.Codes) != 3 || !d.TSC || d.PID != 7 || d.Cut != nil {
 			t.Fatalf("%+v", d)
 		}
 		for i, want := range []struct {
@@ -58,9 +58,11 @@ func TestParseDump(t *testing.T) {
 		if l, ok := d.Codes[1].LineAt(3); !ok || l.File != "a.js" || l.Line != 11 {
 			t.Errorf("%v: line of moved code: %+v", o, l)
 		}
-		cut, err := ParseDump(data[:len(data)-1], "d")
-		if err != nil || len(cut.Codes) != 2 || cut.Cut == 0 {
-			t.Errorf("%v: cut short: %+v, %v", o, cut, err)
+		for _, c := range []struct{ bytes, codes, known uint64 }{{1, 2, 30}, {44, 2, 30}, {45, 2, 25}, {59, 2, 25}} { // the header is there, or not
+			cut, err := ParseDump(data[:uint64(len(data))-c.bytes], "d")
+			if err != nil || uint64(len(cut.Codes)) != c.codes || cut.Cut == nil || cut.Cut.Off != int64(len(data))-60 || cut.Known != c.known {
+				t.Errorf("%v: %d bytes cut off: %+v, %v", o, c.bytes, cut, err)
+			}
 		}
 	}
 }

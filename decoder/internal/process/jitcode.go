@@ -3,6 +3,7 @@ package process
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -51,18 +52,29 @@ func (c *DumpClock) Told(attr []byte) {
 // event says which clock they have, that is assumed.
 func (c *DumpClock) matches() bool { return c.monotonic || !c.told }
 
+// ns returns a time of a dump, where that is known.
+func (c *DumpClock) ns(d *jit.Dump, t uint64) uint64 {
+	if d.TSC {
+		return c.Ticks(t)
+	}
+	return t
+}
+
 // UntimedDump is a jitdump of which it is not known when its code was made.
 type UntimedDump struct {
 	Path    string
-	Left    int  // pieces of code that are not used, for others take their place
-	Used    int  // pieces that are
-	Ticks   bool // its times are ticks
-	Alike   bool // its times are all the same, or 0; else they are of another clock
-	Damaged error
+	Left    int   // pieces of code that are not used, for others take their place
+	Used    int   // pieces that are
+	Ticks   bool  // its times are ticks
+	Alike   bool  // its times are all the same, or 0; else they are of another clock
+	Damaged error // it cannot be read, or from some place on; then nothing else is set
 }
 
-// Trouble says what is not known of an undamaged dump, and what to do.
+// Trouble says what is wrong with a dump, or not known of it, and what to do.
 func (d *UntimedDump) Trouble() (what, hint string) {
+	if d.Damaged != nil {
+		return d.Damaged.Error(), "copy the file again, once the program has ended; flow through code that is not known shows as gaps"
+	}
 	why := "its times are of another clock than the recording's"
 	hint = "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
 	switch {
@@ -72,6 +84,18 @@ func (d *UntimedDump) Trouble() (what, hint string) {
 		hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
 	}
 	return fmt.Sprintf("%s+0x0: jitdump: %s: %s of code %s left out, since others overlap %s; flow through the other %d is ambiguous", d.Path, why, plural.Count(d.Left, "piece"), plural.Word(d.Left, "is", "are"), plural.Word(d.Left, "it", "them"), d.Used), hint
+}
+
+// LackingDumps says which jitdump files of u are not there, and what to do; "" if none is missing.
+func LackingDumps(u *Spaces) (what, hint string) {
+	if len(u.missing) == 0 {
+		return "", ""
+	}
+	what = u.missing[0] + ": jitdump: not found: code that the program made is not known"
+	if n := len(u.missing) - 1; n > 0 {
+		what += "; " + plural.Count(n, "more such file") + plural.Word(n, " is", " are") + " not there"
+	}
+	return what, "copy it beside the recording, or to DIR/PATH and give --symfs DIR; flow through that code shows as gaps"
 }
 
 // isDump reports whether a mapped file is a jitdump: a program maps its first page to
@@ -104,11 +128,12 @@ func (u *Spaces) takeDumps() {
 	lies := u.beside(len(pids))
 	for _, pid := range pids {
 		paths := u.dumps[pid]
-		if own := "jit-" + strconv.Itoa(int(pid)) + ".dump"; len(paths) == 0 && len(u.Beside) > 0 && lies(own) {
+		told := len(paths) > 0
+		if own := "jit-" + strconv.Itoa(int(pid)) + ".dump"; !told && len(u.Beside) > 0 && lies(own) {
 			paths = []string{own}
 		}
 		for _, path := range paths {
-			(finder{u}).takeDump(pid, path)
+			(finder{u}).takeDump(pid, path, told)
 		}
 	}
 }
@@ -140,10 +165,18 @@ func (u *Spaces) beside(n int) func(name string) bool {
 	return func(name string) bool { return there[name] }
 }
 
-// takeDump takes the jitdump of a process.
-func (u finder) takeDump(pid int32, path string) {
+// takeDump takes the jitdump of a process. told is set if the recording tells of it.
+func (u finder) takeDump(pid int32, path string, told bool) {
 	f := u.file(&Mapping{Path: path})
-	if f.err != nil {
+	switch {
+	case f.err == nil:
+	case !errors.Is(f.err, os.ErrNotExist):
+		u.damaged(path, f.err)
+		return
+	case told:
+		u.lacks(pid, path)
+		return
+	default:
 		return
 	}
 	if f.held != nil {
@@ -151,12 +184,9 @@ func (u finder) takeDump(pid int32, path string) {
 	}
 	d, err := jit.ParseDump(f.data, f.path)
 	if err != nil {
-		u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Damaged: err})
+		u.damaged(f.path, err)
 		return
 	}
-	// The program's own memory says nothing from now on: it changes its protection as it
-	// writes code there, which perf records as mappings.
-	u.maps[pid] = slices.DeleteFunc(u.maps[pid], func(m Mapping) bool { return isAnonymous(m.Path) })
 	timed := u.Clock.matches()
 	if d.TSC {
 		timed = u.Clock.Ticks != nil
@@ -167,22 +197,91 @@ func (u finder) takeDump(pid int32, path string) {
 		codes = alone(codes)
 		u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Left: len(d.Codes) - len(codes), Used: len(codes), Ticks: d.TSC, Alike: still})
 	}
+	known := uint64(math.MaxUint64)
+	if d.Cut != nil && timed {
+		known = u.Clock.ns(d, d.Known)
+	}
+	// The program's own memory says nothing from now on: it changes its protection as it
+	// writes code there, which perf records as mappings.
+	u.maps[pid] = slices.DeleteFunc(u.maps[pid], func(m Mapping) bool { return isAnonymous(m.Path) && m.Time < known })
 	for i := range codes {
 		c := &codes[i]
-		t := c.Time
-		switch {
-		case !timed:
-			t = u.begun(pid)
-		case d.TSC:
-			t = u.Clock.Ticks(t)
+		t, made := u.begun(pid), uint64(math.MaxUint64)
+		if timed {
+			t = u.Clock.ns(d, c.Time)
+			made = t
 		}
-		made := t
-		if !timed {
-			made = math.MaxUint64
+		if t > known {
+			continue
 		}
 		u.madeUntil = max(u.madeUntil, made)
 		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c, made: made})
 	}
+	if d.Cut != nil {
+		u.cutShort(pid, path, d, known)
+	}
+}
+
+// damaged says, once, that a jitdump cannot be read whole.
+func (u finder) damaged(path string, why error) {
+	if !slices.ContainsFunc(u.Untimed, func(d UntimedDump) bool { return d.Path == path && d.Damaged != nil }) {
+		u.Untimed = append(u.Untimed, UntimedDump{Path: path, Damaged: why})
+	}
+}
+
+// lacks says that the jitdump of a process is not there, unless perf inject took the code out of it.
+func (u finder) lacks(pid int32, path string) {
+	if slices.ContainsFunc(u.maps[pid], func(m Mapping) bool { return isJitted(m.Path) }) {
+		return
+	}
+	u.without[pid] = fmt.Errorf("%s: jitdump: not found", path)
+	if !slices.Contains(u.missing, path) {
+		u.missing = append(u.missing, path)
+	}
+}
+
+// isJitted reports whether a mapped file is code that perf inject took out of a jitdump.
+func isJitted(path string) bool { return strings.HasPrefix(filepath.Base(path), "jitted-") }
+
+// cutShort says that the jitdump of a process is cut short. From known on, ns, the code that it
+// tells of may have given its place to other code.
+func (u finder) cutShort(pid int32, path string, d *jit.Dump, known uint64) {
+	since := ""
+	if known != math.MaxUint64 && known > 0 {
+		since = "from " + event.Seconds(known) + " on "
+	}
+	d.Cut.What += ": cut short: " + since + "code that the program made is not known"
+	u.damaged(d.Cut.File, d.Cut)
+	u.without[pid] = fmt.Errorf("%s+0x%x: jitdump: cut short", d.Cut.File, d.Cut.Off)
+	if known == math.MaxUint64 {
+		return // it is ambiguous, whenever it ran
+	}
+	for _, e := range pagesOf(d.Codes) {
+		n := e.last - e.first
+		u.maps[pid] = append(u.maps[pid], Mapping{Time: known, Addr: e.first, Len: max(n, n+1), Path: path})
+	}
+}
+
+// extent is memory from the first byte to the last.
+type extent struct{ first, last uint64 }
+
+// pagesOf returns the memory that codes lie in, as whole pages, by address.
+func pagesOf(codes []jit.Code) (list []extent) {
+	const page = 4096
+	all := make([]extent, 0, len(codes))
+	for i := range codes {
+		c := &codes[i]
+		all = append(all, extent{c.Addr &^ (page - 1), (c.Addr + min(c.Len-1, math.MaxUint64-c.Addr)) | (page - 1)})
+	}
+	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.first, b.first) })
+	for _, e := range all {
+		if n := len(list); n > 0 && e.first-1 <= list[n-1].last {
+			list[n-1].last = max(list[n-1].last, e.last)
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // Unmade reports whether code at addr in address space n is of a program's JIT, and the

@@ -29,6 +29,8 @@ type Spaces struct {
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
 	dumps    map[int32][]string  // by PID: paths of jitdump files
+	missing  []string            // paths of jitdump files that are not there
+	without  map[int32]error     // by PID: why some of the code that it made is not known
 
 	madeUntil uint64              // from when on all code that programs made is known to lie there, ns
 	symbols   map[string][]Symbol // by path, in the order of their offsets
@@ -110,7 +112,7 @@ func NewSpaces(symfs string, buildIDs []string) *Spaces {
 	}
 	return &Spaces{
 		symfs: symfs, buildIDs: buildIDs,
-		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, dumps: map[int32][]string{}, ids: map[string][]string{},
+		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, dumps: map[int32][]string{}, without: map[int32]error{}, ids: map[string][]string{},
 		history: map[programKey]*history{}, space: map[uint32]space{}, files: map[string]*userFile{},
 	}
 }
@@ -323,10 +325,15 @@ func (u *Spaces) Trouble(addr uint64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var keys []string
+	maker := int32(-1) // the process that made code there which is not known
 	for _, h := range u.history {
 		h.tree.all(addr, func(i int32) {
-			if m := &h.maps[i]; m.Exec {
+			m := &h.maps[i]
+			if m.Exec {
 				keys = append(keys, m.Path+"\x00"+hex.EncodeToString(m.BuildID))
+			}
+			if u.without[h.pid] != nil && m.code == nil && (isAnonymous(m.Path) || isDump(m.Path)) {
+				maker = max(maker, h.pid)
 			}
 		})
 	}
@@ -336,5 +343,5 @@ func (u *Spaces) Trouble(addr uint64) error {
 			return f.err
 		}
 	}
-	return nil
+	return u.without[maker]
 }

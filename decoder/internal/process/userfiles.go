@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -36,7 +37,7 @@ func (u *Spaces) file(m *Mapping) *userFile {
 			f, x.path = x, p
 			break
 		}
-		if !errors.Is(err, os.ErrNotExist) {
+		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			f.err = err
 		}
 	}
@@ -78,7 +79,7 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 	if path != "" && path[0] == '/' && path != "//anon" {
 		c = append(c, filepath.Join(u.symfs, path))
 	}
-	if name := filepath.Base(path); isDump(path) || strings.HasPrefix(name, "jitted-") {
+	if name := filepath.Base(path); isDump(path) || isJitted(path) {
 		for _, d := range u.Beside {
 			c = append(c, filepath.Join(d, name))
 		}

@@ -105,7 +105,7 @@ func explain(w io.Writer, pokes, picture, flow string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprint(w, "# With the text of one moment only, the first or the last would come out wrong, and look right.\n")
+	_, err := fmt.Fprint(w, "# With the text of one moment only, the first or the last would come out wrong,\n# and look right.\n")
 	return err
 }
 
@@ -128,15 +128,17 @@ func (e *explanation) fits(line string) bool {
 // explanations returns all explanations, in their order.
 func explanations() []explanation {
 	const (
+		label  = " ffffffff81000023 " // in handle_event; names may be shortened
+		patch  = " ffffffff81000080 " // text_poke_bp
 		before = "CPU 1, a system call before the change: the jump label is a NOP."
 		poke   = "CPU 0 patches: INT3 over the first byte, a sync of all CPUs, the tail, a sync\n(here the record is made), the first byte, a sync."
-		trap   = "CPU 1, one during the change: it meets the INT3, which is in no copy of the text.\nIts handler does what the new instruction will do: iretq goes where the jump leads."
+		trap   = "CPU 1, one during the change: it meets the INT3, which is in no copy of the\ntext. Its handler does what the new instruction will do: iretq goes where the\njump leads."
 		behind = "CPU 1, one after the change: the same address holds a jump."
 	)
 	return []explanation{
-		{[]string{"handle_event+0x3", "nop"}, before, ""},
-		{[]string{"text_poke_bp", "movb"}, poke, ""},
+		{[]string{label, "nop"}, before, ""},
+		{[]string{patch, "movb"}, poke, ""},
 		{[]string{"# trap"}, trap, ""},
-		{[]string{"handle_event+0x3", "jmp"}, behind, trap},
+		{[]string{label, "jmp"}, behind, trap},
 	}
 }

@@ -169,9 +169,23 @@ func (l *Look) fit(dst []byte, at int) []byte {
 	s := string(dst[at:])
 	dst = dst[:at]
 	code, comment, _ := strings.Cut(s, "  # ")
-	dst = l.cut(dst, code)
+	return l.below(l.cut(dst, code), l.Width, comment)
+}
+
+// fitComment is fit of a line that is a comment: what has no room goes to lines of its own.
+func (l *Look) fitComment(dst []byte, at int) []byte {
+	if l.Width == 0 || visible(dst[at:]) <= l.Width {
+		return dst
+	}
+	s, comment, _ := strings.Cut(string(dst[at:]), "  # ")
+	first, rest, _ := strings.Cut(s, " ")
+	dst = l.below(append(dst[:at], first...), visible([]byte(first)), rest)
+	return l.below(dst, l.Width, comment)
+}
+
+// below appends the words of a comment to a line that has n columns, and then to lines below it.
+func (l *Look) below(dst []byte, n int, comment string) []byte {
 	const lead = "     #"
-	n := l.Width
 	for _, w := range strings.Fields(comment) {
 		if n+1+visible([]byte(w)) > l.Width {
 			dst, n = append(append(dst, '\n'), lead...), len(lead)

@@ -19,10 +19,11 @@ type textEncoder struct{ rowFields }
 func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
 	case rows.KindGap:
+		at := len(dst)
 		dst = t.look.paint(dst, red, func(dst []byte) []byte { return AppendGap(append(dst, "# gap "...), r.Stream, &r.Note.Gap) })
-		return append(dst, '\n')
+		return append(t.look.fitComment(dst, at), '\n')
 	case rows.KindEvent:
-		return t.event(dst, r)
+		return append(t.look.fitComment(t.event(dst, r), len(dst)), '\n')
 	case rows.KindElement:
 		return t.element(dst, r)
 	}
@@ -343,7 +344,7 @@ func (t *textEncoder) event(dst []byte, r *rows.Row) []byte {
 		dst = append(appendHex16(append(dst, ' '), x.IP), '+')
 		dst = strconv.AppendInt(dst, int64(x.N), 10)
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 // noteName returns the word for a note.
