@@ -171,6 +171,7 @@ func noVerb(c *cobra.Command, args []string) error {
 
 // execute runs the command with args and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	a.ui.args = args
 	root := newRoot(a, args...)
 	root.SetArgs(args)
 	out := &terminal.Kept{Writer: outNow{a}}

@@ -74,6 +74,7 @@ type ui struct {
 	drawn int       // columns of the progress line that stands
 	began time.Time
 	last  time.Time
+	args  []string // of the call
 
 	besideSaid string // what beside told
 }
@@ -98,10 +99,22 @@ func (u *ui) line(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.wipe()
-	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
-		l = "ptdecode: " + strings.TrimRight(l, "\n")
+	for l := range strings.Lines(strings.TrimRight(u.oneLine(s), "\n")) {
+		l = "ptdecode: " + terminal.Plain(strings.TrimRight(l, "\n"))
 		_, _ = u.w.Write(append(terminal.Wrap(nil, l, u.width, len("ptdecode: ")), '\n'))
 	}
+}
+
+// oneLine returns a message in which no argument of the call begins a line of its own.
+func (u *ui) oneLine(s string) string {
+	for _, a := range u.args {
+		for _, part := range strings.FieldsFunc(a, func(r rune) bool { return r == '=' || r == ',' }) {
+			if strings.Contains(part, "\n") && strings.TrimSpace(part) != "" {
+				s = strings.ReplaceAll(s, part, terminal.Plain(part))
+			}
+		}
+	}
+	return s
 }
 
 // say tells something that is no error.

@@ -81,7 +81,7 @@ func (g *group) name() string { return nameIn(g.sym, g.addr, g.file) }
 
 // nameIn names a function, with the module in brackets or the file.
 func nameIn(sym string, addr uint64, file string) string {
-	name := nameOf(sym, addr)
+	name, file := terminal.Plain(nameOf(sym, addr)), terminal.Plain(file)
 	if file != "" && !strings.HasPrefix(file, "[kernel") {
 		if !strings.HasPrefix(file, "[") {
 			return name + " (" + file + ")"
@@ -93,7 +93,7 @@ func nameIn(sym string, addr uint64, file string) string {
 
 // apart says what tells g from other groups of its function.
 func (g *group) apart() string {
-	by := g.by
+	by := terminal.Plain(g.by)
 	if by == "-1" {
 		by = "" // the thread is not known
 	}
@@ -205,7 +205,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.speed.counted > 0 {
 			speed = ", " + plural.Count(c.speed.cycles, "cycle")
 		}
-		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), strings.TrimSpace(who), t.show(c))
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), terminal.Plain(strings.TrimSpace(who)), t.show(c))
 	}
 }
 

@@ -3,6 +3,7 @@ package output
 import (
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -12,7 +13,7 @@ func appendLine(dst []byte, f *symbols.Frame) []byte {
 	if f.File == "" {
 		return append(dst, '-')
 	}
-	return strconv.AppendInt(append(appendName(dst, f.File), ':'), int64(f.Line), 10)
+	return strconv.AppendInt(append(terminal.AppendPlain(dst, f.File), ':'), int64(f.Line), 10)
 }
 
 // sourceField appends the line that r was made of, or what was inlined there.
@@ -31,7 +32,7 @@ func (t *textEncoder) sourceField(dst []byte, r *rows.Row, f Field) []byte {
 		if i > 0 {
 			dst = append(dst, " < "...)
 		}
-		dst = append(appendName(dst, frames[i].Sym), '@')
+		dst = append(terminal.AppendPlain(dst, frames[i].Sym), '@')
 		dst = appendLine(dst, &frames[i+1])
 	}
 	return dst

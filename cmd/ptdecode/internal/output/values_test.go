@@ -42,26 +42,6 @@ func TestAppendTime(t *testing.T) {
 	}
 }
 
-// TestAppendName would catch a recording that speaks to the terminal.
-func TestAppendName(t *testing.T) {
-	for in, want := range map[string]string{
-		"kworker/0:1": "kworker/0:1", "a\x1b[2Jb": "a?[2Jb", "a\nb": "a?b", "\xff\x80": "??", "grün": "grün", "\x7f": "?",
-	} {
-		if got := string(appendName(nil, in)); got != want {
-			t.Errorf("appendName(%q) = %q, want %q", in, got, want)
-		}
-	}
-	for c := range 256 {
-		for at := range 8 {
-			s := []byte("abcdefgh")
-			s[at] = byte(c)
-			if got, want := printable(string(s)), c >= ' ' && c <= '~'; got != want && (got || c >= ' ') {
-				t.Errorf("printable(%q) = %v", s, got)
-			}
-		}
-	}
-}
-
 // TestAppendJSON would catch strings that are no JSON: the standard library
 // must read back what was meant.
 func TestAppendJSON(t *testing.T) {
