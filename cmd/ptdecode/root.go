@@ -104,7 +104,8 @@ func needed(args []string) []verb {
 // listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: host.MaxArgs(1),
+		ValidArgsFunction: completion.Help,
+		Use:               "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: host.MaxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {

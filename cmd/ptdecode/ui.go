@@ -99,22 +99,10 @@ func (u *ui) line(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.wipe()
-	for l := range strings.Lines(strings.TrimRight(u.oneLine(s), "\n")) {
+	for l := range strings.Lines(strings.TrimRight(terminal.OneLine(s, u.args), "\n")) {
 		l = "ptdecode: " + terminal.Plain(strings.TrimRight(l, "\n"))
 		_, _ = u.w.Write(append(terminal.Wrap(nil, l, u.width, len("ptdecode: ")), '\n'))
 	}
-}
-
-// oneLine returns a message in which no argument of the call begins a line of its own.
-func (u *ui) oneLine(s string) string {
-	for _, a := range u.args {
-		for _, part := range strings.FieldsFunc(a, func(r rune) bool { return r == '=' || r == ',' }) {
-			if strings.Contains(part, "\n") && strings.TrimSpace(part) != "" {
-				s = strings.ReplaceAll(s, part, terminal.Plain(part))
-			}
-		}
-	}
-	return s
 }
 
 // say tells something that is no error.

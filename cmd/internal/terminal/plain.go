@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,6 +12,18 @@ func Plain(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf-1 {
 			return string(appendRunes(make([]byte, 0, len(s)), s))
+		}
+	}
+	return s
+}
+
+// OneLine returns a message in which none of a call's arguments begins a line of its own.
+func OneLine(s string, args []string) string {
+	for _, a := range args {
+		for _, part := range strings.FieldsFunc(a, func(r rune) bool { return r == '=' || r == ',' }) {
+			if strings.Contains(part, "\n") && strings.TrimSpace(part) != "" {
+				s = strings.ReplaceAll(s, part, Plain(part))
+			}
 		}
 	}
 	return s
