@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
@@ -87,7 +88,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
-	complete(c, "kind", kindNames()...)
+	complete(c, "kind", marks.Kinds()...)
 	f.IntVar(&o.first, "first", 0, "only the first `N` changes; with --traps, exceptions")
 	return c
 }
