@@ -206,7 +206,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.speed.counted > 0 {
 			speed = ", " + plural.Count(c.speed.cycles, "cycle")
 		}
-		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), terminal.Plain(strings.TrimSpace(who)), t.show(c))
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Lo), c.name(), terminal.Plain(strings.TrimSpace(who)), terminal.Plain(t.show(c)))
 	}
 }
 

@@ -43,7 +43,7 @@ func Width(w io.Writer) int {
 	if err != nil {
 		return 0
 	}
-	return n
+	return min(n, most)
 }
 
 // Colour reports whether output to a terminal or elsewhere has colours: when is "always",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TestAppendHex16 would catch a wrong digit: fmt is the slow twin.
@@ -39,6 +40,14 @@ func TestAppendTime(t *testing.T) {
 		if got := string(appendTime(nil, ns)); got != want {
 			t.Errorf("appendTime(%d) = %s, want %s", ns, got, want)
 		}
+	}
+}
+
+// TestSourceLine would catch a file's name that controls the terminal, and one that objects do not have as it is.
+func TestSourceLine(t *testing.T) {
+	f := &symbols.Frame{File: "a\x1b.c", Line: 7}
+	if text, exact := string(appendLine(nil, f)), exactLine(f); text != "a?.c:7" || exact != "a\x1b.c:7" {
+		t.Errorf("%q, and in objects %q", text, exact)
 	}
 }
 
