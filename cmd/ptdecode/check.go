@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/findings"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -123,7 +124,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 		if asJSON {
 			return printJSON(w, j)
 		}
-		if _, err := io.WriteString(w, k.What+"\n"); err != nil {
+		if _, err := io.WriteString(w, terminal.Plain(k.What)+"\n"); err != nil {
 			return err
 		}
 		if k.Hint == "" || said[k.Hint] {

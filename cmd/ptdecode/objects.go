@@ -23,6 +23,9 @@ func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args 
 		if format != "text" && format != "jsonl" {
 			return usagef("--output %q: need text or jsonl", format)
 		}
+		if f := c.Flags(); f.Changed("json") && f.Changed("output") && asJSON != (format == "jsonl") {
+			return usagef("--json=%t: --output %s does not go with it", asJSON, format)
+		}
 		return run(c, format == "jsonl" || asJSON, args)
 	}
 	return c

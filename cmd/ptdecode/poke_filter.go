@@ -33,14 +33,6 @@ func (b *madeBy) flags(f *pflag.FlagSet) {
 	f.BoolVar(&b.traced, "traced", false, "only changes of code that a traced CPU executed")
 }
 
-// kindNames returns the names of all kinds of changes.
-func kindNames() (list []string) {
-	for k := kcore.KindUnknown; k.String() != "?"; k++ {
-		list = append(list, k.String())
-	}
-	return list
-}
-
 // pokeFilter says which pokes and traps to print.
 type pokeFilter struct {
 	flags       filter.Flags   // time, addresses, functions

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/marks"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -86,7 +88,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
-	complete(c, "kind", kindNames()...)
+	complete(c, "kind", marks.Kinds()...)
 	f.IntVar(&o.first, "first", 0, "only the first `N` changes; with --traps, exceptions")
 	return c
 }
@@ -275,8 +277,8 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	if k.Broken != nil {
 		valid = fmt.Sprintf("break: the code was % x, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
-	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, scheme,
-		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))
+	_, err := fmt.Fprintln(w, terminal.Plain(fmt.Sprintf("%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s", stamp(k.Time), cpu, k.Addr, sym, k.Kind, scheme,
+		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))))
 	for i := range crossings {
 		if err == nil {
 			_, err = fmt.Fprintln(w, story.CrossingLine(s, &crossings[i]))
@@ -356,7 +358,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if far := output.Uncertain(t.Time); far != "" {
 				note += ", " + far
 			}
-			_, err = fmt.Fprintf(w, "%s [%s%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintln(w, terminal.Plain(fmt.Sprintf("%s [%s%s] %016x %s: %s  # %s", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, note)))
 		}
 		if err != nil {
 			return err

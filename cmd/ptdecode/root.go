@@ -104,7 +104,8 @@ func needed(args []string) []verb {
 // listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: host.MaxArgs(1),
+		ValidArgsFunction: completion.Help,
+		Use:               "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: host.MaxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
@@ -171,6 +172,7 @@ func noVerb(c *cobra.Command, args []string) error {
 
 // execute runs the command with args and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	a.ui.args = args
 	root := newRoot(a, args...)
 	root.SetArgs(args)
 	out := &terminal.Kept{Writer: outNow{a}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/misread"
 )
 
 // screen is how the output looks where it is read on a terminal.
@@ -48,8 +49,11 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
 			return usagef("--color %q: need always, never or auto", a.screen.when)
 		}
-		if a.screen.width < 0 {
-			return usagef("--width %d: need 0 or more", a.screen.width)
+		if what := misread.Stdin(c); what != "" {
+			return usagef("%s", what)
+		}
+		if need := terminal.WrongWidth(a.screen.width); need != "" {
+			return usagef("--width %d: need %s", a.screen.width, need)
 		}
 		a.page(c, c.Name())
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -213,7 +214,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags, width int) error {
 	}
 	for _, r := range list {
 		if r.name != "" {
-			fmt.Fprintf(w, "%s: %s at epoch %d of %d\n", r.name, plural.Count(r.n, "byte"), e, s.Text().Len())
+			fmt.Fprintf(w, "%s: %s at epoch %d of %d\n", terminal.Plain(r.name), plural.Count(r.n, "byte"), e, s.Text().Len())
 		}
 		symbol := r.name
 		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
@@ -253,7 +254,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 		if sym == "" {
 			sym = "-"
 		}
-		_, err := fmt.Fprintf(w, "%016x %s: %s -> %s\n", c.Addr, sym, diffSide(s, c.Old, &c, ns1), diffSide(s, c.New, &c, ns2))
+		_, err := fmt.Fprintln(w, terminal.Plain(fmt.Sprintf("%016x %s: %s -> %s", c.Addr, sym, diffSide(s, c.Old, &c, ns1), diffSide(s, c.New, &c, ns2))))
 		if err != nil {
 			return err
 		}

@@ -74,6 +74,7 @@ type ui struct {
 	drawn int       // columns of the progress line that stands
 	began time.Time
 	last  time.Time
+	args  []string // of the call
 
 	besideSaid string // what beside told
 }
@@ -98,8 +99,8 @@ func (u *ui) line(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.wipe()
-	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
-		l = "ptdecode: " + strings.TrimRight(l, "\n")
+	for l := range strings.Lines(strings.TrimRight(terminal.OneLine(s, u.args), "\n")) {
+		l = "ptdecode: " + terminal.Plain(strings.TrimRight(l, "\n"))
 		_, _ = u.w.Write(append(terminal.Wrap(nil, l, u.width, len("ptdecode: ")), '\n'))
 	}
 }

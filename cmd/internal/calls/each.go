@@ -88,7 +88,7 @@ func (l *list) line(c *calls.Call) string {
 	if len(d) > 0 {
 		doubt = d[0]
 	}
-	name, all := nameIn(c.Sym, c.Addr, c.File), strings.Join(append(d, about(c)...), ", ")
+	name, all := nameIn(c.Sym, c.Addr, c.File), terminal.Plain(strings.Join(append(d, about(c)...), ", "))
 	const around, least = len("  ()"), 10 // terminal.Fit leaves as many columns
 	if l.t.o.width == 0 {
 		return s + name + "  (" + all + ")"

@@ -43,7 +43,7 @@ func (t *table) print(w io.Writer) {
 	}
 	if t.o.only != "" {
 		for _, g := range t.groups {
-			g.histogram(w)
+			g.histogram(w, t.o.width)
 		}
 	}
 	t.printSlow(w)
@@ -81,7 +81,7 @@ func (g *group) name() string { return nameIn(g.sym, g.addr, g.file) }
 
 // nameIn names a function, with the module in brackets or the file.
 func nameIn(sym string, addr uint64, file string) string {
-	name := nameOf(sym, addr)
+	name, file := terminal.Plain(nameOf(sym, addr)), terminal.Plain(file)
 	if file != "" && !strings.HasPrefix(file, "[kernel") {
 		if !strings.HasPrefix(file, "[") {
 			return name + " (" + file + ")"
@@ -93,7 +93,7 @@ func nameIn(sym string, addr uint64, file string) string {
 
 // apart says what tells g from other groups of its function.
 func (g *group) apart() string {
-	by := g.by
+	by := terminal.Plain(g.by)
 	if by == "-1" {
 		by = "" // the thread is not known
 	}
@@ -138,23 +138,24 @@ func give(ns uint64) string {
 }
 
 // histogram prints how long calls took: a line for each time twice as long as the one
-// before.
-func (g *group) histogram(w io.Writer) {
+// before. What stands over them is wrapped, so that it fits width columns.
+func (g *group) histogram(w io.Writer, width int) {
 	k := &g.took
 	if k.N == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s%s: %s", g.name(), g.apart(), plural.Count(g.count, "call"))
+	head := terminal.Wrapped(w, width, 2)
+	fmt.Fprintf(head, "\n%s%s: %s", g.name(), g.apart(), plural.Count(g.count, "call"))
 	if g.open > g.unseen {
-		fmt.Fprintf(w, ", %d of which the trace does not show the end", g.open-g.unseen)
+		fmt.Fprintf(head, ", %d of which the trace does not show the end", g.open-g.unseen)
 	}
 	if g.unseen > 0 {
-		fmt.Fprintf(w, "\n  %d more began before the trace shows them", g.unseen)
+		fmt.Fprintf(head, "\n  %d more began before the trace shows them", g.unseen)
 	}
 	if g.elsewhere > 0 {
-		fmt.Fprintf(w, "\n  %d more without %s first instruction: entered behind it, or ended before", g.elsewhere, plural.Word(g.elsewhere, "its", "their"))
+		fmt.Fprintf(head, "\n  %d more without %s first instruction: entered behind it, or ended before", g.elsewhere, plural.Word(g.elsewhere, "its", "their"))
 	}
-	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Least, 1),
+	fmt.Fprintf(head, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Least, 1),
 		short(k.Quantile(0.5), 1), short(k.Quantile(0.9), 1), short(k.Quantile(0.99), 1), short(k.Most, 1))
 	var counts [65]uint64
 	most, low, high := uint64(0), 64, 0
@@ -164,7 +165,7 @@ func (g *group) histogram(w io.Writer) {
 		most, low, high = max(most, counts[b]), min(low, b), max(high, b)
 	}
 	if o := &g.off; o.N > 0 && o.Most > 0 {
-		fmt.Fprintf(w, "  a time is known to %s (median), %s at worst\n", give(o.Quantile(0.5)), give(o.Most))
+		fmt.Fprintf(head, "  a time is known to %s (median), %s at worst\n", give(o.Quantile(0.5)), give(o.Most))
 	}
 	for b := low; b <= high; b++ {
 		if counts[b] == 0 {
@@ -209,7 +210,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.begin.Lo > 0 {
 			began = event.Seconds(c.begin.Lo)
 		}
-		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, began, c.name(), strings.TrimSpace(who), t.show(c))
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, began, c.name(), terminal.Plain(strings.TrimSpace(who)), terminal.Plain(t.show(c)))
 	}
 }
 

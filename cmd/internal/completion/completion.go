@@ -3,6 +3,7 @@ package completion
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,8 @@ func New() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "write a completion script for a shell",
-		Long:  "Write a script that completes verbs, flags, their values and files for a shell.",
+		Long: `Write a script that completes verbs, flags, their values and files for a shell. That for
+bash needs the package bash-completion.`,
 		Example: `  source <(ptdecode completion bash)
   ptdecode completion zsh > "${fpath[1]}/_ptdecode"
   ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,
@@ -42,6 +44,16 @@ func New() *cobra.Command {
 			return wrong("no completion for %q: only bash, zsh, fish and powershell", shell)
 		},
 	}
+}
+
+// Help completes what help is asked about: verbs and topics.
+func Help(c *cobra.Command, args []string, begun string) (list []string, how cobra.ShellCompDirective) {
+	for _, v := range c.Root().Commands() {
+		if topic := !v.Runnable(); len(args) == 0 && (topic || !v.Hidden) && strings.HasPrefix(v.Name(), begun) {
+			list = append(list, v.Name()+"\t"+v.Short)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 // wrong is the error of a call that makes no sense.

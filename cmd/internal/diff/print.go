@@ -30,18 +30,18 @@ func (d *Difference) Head() string {
 
 // Line renders the difference as a line.
 func (d *Difference) Line() string {
-	n := max(d.A, d.B)
+	n, head := max(d.A, d.B), terminal.Plain(d.Head())
 	switch {
 	case d.Change == "changed" && d.Kind == "time":
-		return fmt.Sprintf("%s: %d -> %d ns (%s)", d.Head(), d.A, d.B, percent(d.A, d.B))
+		return fmt.Sprintf("%s: %d -> %d ns (%s)", head, d.A, d.B, percent(d.A, d.B))
 	case d.Change == "changed":
-		return fmt.Sprintf("%s: %d -> %d (%s)", d.Head(), d.A, d.B, percent(d.A, d.B))
+		return fmt.Sprintf("%s: %d -> %d (%s)", head, d.A, d.B, percent(d.A, d.B))
 	case d.Kind == "function":
-		return fmt.Sprintf("%s: called %s, %s of it", d.Head(), times(n), plural.Count(d.Insns, "instruction"))
+		return fmt.Sprintf("%s: called %s, %s of it", head, times(n), plural.Count(d.Insns, "instruction"))
 	case d.Kind == "code":
-		return fmt.Sprintf("%s: %s, %s", d.Head(), plural.Count(d.Insns, "instruction"), times(n))
+		return fmt.Sprintf("%s: %s, %s", head, plural.Count(d.Insns, "instruction"), times(n))
 	}
-	return fmt.Sprintf("%s: %s", d.Head(), times(n))
+	return fmt.Sprintf("%s: %s", head, times(n))
 }
 
 // times renders how often.

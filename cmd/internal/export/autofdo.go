@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -97,7 +98,7 @@ func writeAutoFDO(j *job, w io.Writer) error {
 		if p.of.BuildID != "" {
 			fmt.Fprintf(out, "// build_id: 0x%s\n", p.of.BuildID)
 		}
-		fmt.Fprintf(out, "// %s\n\n", p.of.File)
+		fmt.Fprintf(out, "// %s\n\n", terminal.Plain(p.of.File))
 	}
 	return out.Flush()
 }

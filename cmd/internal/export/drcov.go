@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 )
 
 // covered is a block as drcov has it.
@@ -69,7 +71,7 @@ func writeDrcov(j *job, w io.Writer) error {
 			base += x.segs[0].Off
 		}
 		pages := (x.Start+x.size-base)/drcovPage + 1
-		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, base+pages*drcovPage, 0, cmp.Or(x.File, x.Name))
+		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, base+pages*drcovPage, 0, terminal.Plain(cmp.Or(x.File, x.Name)))
 	}
 	fmt.Fprintf(out, "BB Table: %d bbs\n", len(list))
 	if err := binary.Write(out, binary.LittleEndian, list); err != nil {

@@ -55,7 +55,7 @@ includes them. The filters are those of flow. The exit code is 3 if there are ga
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(check(), j.checkPer(targets), unread(c, targets)); err != nil {
+		if err := errors.Join(check(), j.checkPer(targets, c.Flags().Changed("per")), unread(c, targets)); err != nil {
 			return err
 		}
 		s, err := h.Open(args)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
@@ -121,8 +122,8 @@ func (f *folded) ended(c *calls.Call) {
 	f.nodes[c.Tag].weight += weight
 }
 
-// stackNames are what would end a name in a line.
-var stackNames = strings.NewReplacer(";", ":", "\n", " ", "\r", " ")
+// stackName returns a name without what would end it in a line.
+func stackName(s string) string { return strings.ReplaceAll(terminal.Plain(s), ";", ":") }
 
 // Close writes the stacks, in the order of their names.
 func (f *folded) Close() error {
@@ -130,7 +131,7 @@ func (f *folded) Close() error {
 	names := make([]string, len(f.nodes))
 	of := map[int]string{}
 	for name, n := range f.roots {
-		of[n] = stackNames.Replace(name)
+		of[n] = stackName(name)
 	}
 	var lines []string
 	for i := 1; i < len(f.nodes); i++ {
@@ -140,7 +141,7 @@ func (f *folded) Close() error {
 		} else {
 			names[i] = names[n.outer]
 		}
-		names[i] += ";" + stackNames.Replace(n.name)
+		names[i] += ";" + stackName(n.name)
 		if n.weight > 0 {
 			lines = append(lines, fmt.Sprintf("%s %d\n", names[i], n.weight))
 		}

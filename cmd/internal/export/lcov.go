@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -206,7 +207,7 @@ func (c *sourceCoverage) files(w io.Writer) error {
 	}
 	out := bufio.NewWriter(w)
 	for _, file := range slices.Sorted(maps.Keys(lines)) {
-		fmt.Fprintf(out, "TN:%s\nSF:%s\n", testName(c.j.partOf), file)
+		fmt.Fprintf(out, "TN:%s\nSF:%s\n", testName(c.j.partOf), terminal.Plain(file))
 		order := slices.Sorted(maps.Keys(lines[file]))
 		c.listFunctions(out, file, order)
 		c.listJumps(out, file, order, jumps)
@@ -228,8 +229,8 @@ func (c *sourceCoverage) listFunctions(out io.Writer, file string, order []int) 
 	for _, l := range order {
 		at := c.functions[lineAt{file, l}]
 		for _, name := range slices.Sorted(maps.Keys(at)) {
-			fmt.Fprintf(out, "FN:%d,%s\n", l, name)
-			counted = append(counted, fmt.Sprintf("FNDA:%d,%s\n", at[name], name))
+			fmt.Fprintf(out, "FN:%d,%s\n", l, terminal.Plain(name))
+			counted = append(counted, fmt.Sprintf("FNDA:%d,%s\n", at[name], terminal.Plain(name)))
 		}
 	}
 	for _, s := range counted {

@@ -20,8 +20,23 @@ const (
 	perSyscall = "syscall"
 )
 
-// checkPer returns an error if --per asks for what cannot be.
-func (j *job) checkPer(targets []target) error {
+// dividing returns the names of the formats that --per divides.
+func dividing() string {
+	var names []string
+	for i := range formats {
+		if formats[i].divides {
+			names = append(names, formats[i].name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkPer returns an error if --per asks for what cannot be. given is false where a default asks: then it asks for
+// nothing that cannot be of these targets.
+func (j *job) checkPer(targets []target, given bool) error {
+	if !given && slices.ContainsFunc(targets, func(t target) bool { return !t.format.divides || t.path == "-" }) {
+		j.per = ""
+	}
 	switch j.per {
 	case "":
 		return nil
@@ -32,7 +47,7 @@ func (j *job) checkPer(targets []target) error {
 	for _, t := range targets {
 		switch {
 		case !t.format.divides:
-			return &decoder.CallError{What: fmt.Sprintf("--per %s: it goes with coverage, pcs, drcov and lcov, not with %s", j.per, t.format.name)}
+			return &decoder.CallError{What: fmt.Sprintf("--per %s: it goes with %s, not with %s", j.per, dividing(), t.format.name)}
 		case t.path == "-":
 			return &decoder.CallError{What: fmt.Sprintf("--per %s: -o %s: it makes a directory of files, which does not go to standard output", j.per, t.format.name)}
 		}

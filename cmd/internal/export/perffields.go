@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -66,6 +67,7 @@ func (p *perfScript) print(r *rows.Row, stack []byte) error {
 	b, f := p.line[:0], p.fields
 	tid, comm := p.Names().Thread(r)
 	if f&perfComm != 0 {
+		comm = terminal.Plain(comm)
 		b = append(perfPad(b, 16-len(comm)), comm...)
 		b = append(b, ' ')
 	}
@@ -141,12 +143,12 @@ func (p *perfScript) address(b []byte, r *rows.Row, addr uint64) []byte {
 		b = append(b, ' ')
 		if at.Sym == "" {
 			b = append(b, "[unknown]"...)
-		} else if b = append(b, at.Sym...); p.fields&perfSymOff != 0 {
+		} else if b = terminal.AppendPlain(b, at.Sym); p.fields&perfSymOff != 0 {
 			b = strconv.AppendUint(append(b, "+0x"...), at.Off, 16)
 		}
 	}
 	if p.fields&perfDSO != 0 {
-		b = append(append(append(b, " ("...), p.file(r, addr, &at)...), ')')
+		b = append(terminal.AppendPlain(append(b, " ("...), p.file(r, addr, &at)), ')')
 	}
 	return b
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -135,7 +136,7 @@ func (p *perfSamples) stretch(c *calls.Call, now event.Time) {
 	case c.TID == 0:
 		comm = fmt.Sprintf("%s/%d", comm, cpu) // as the kernel calls its idle tasks: their times overlap
 	}
-	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", comm, max(c.TID, 0), max(cpu, 0), at/1e9, at%1e9, period)
+	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", terminal.Plain(comm), max(c.TID, 0), max(cpu, 0), at/1e9, at%1e9, period)
 	for ; c != nil; c = c.Caller {
 		name, file := c.Sym, c.File
 		if name == "" {
@@ -149,7 +150,7 @@ func (p *perfSamples) stretch(c *calls.Call, now event.Time) {
 		case kernel && !strings.HasPrefix(file, "["):
 			file = "[" + file + "]"
 		}
-		fmt.Fprintf(p.out, "\t%16x %s (%s)\n", c.Addr, name, file)
+		fmt.Fprintf(p.out, "\t%16x %s (%s)\n", c.Addr, terminal.Plain(name), terminal.Plain(file))
 	}
 	p.err = p.out.WriteByte('\n')
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -41,7 +42,7 @@ func (p *perfScript) stackFile(b []byte, r *rows.Row, addr uint64) []byte {
 		return b
 	}
 	at := p.Names().At(r, addr)
-	return append(append(append(b, '('), p.file(r, addr, &at)...), ')')
+	return append(terminal.AppendPlain(append(b, '('), p.file(r, addr, &at)), ')')
 }
 
 // flush writes the stack of the stream of r, the newest branch first, if there is any. What
@@ -106,7 +107,7 @@ func (p *perfScript) indent(b []byte, r *rows.Row, tid int32) []byte {
 		depth++
 	}
 	if at := p.Names().At(r, of); of != 0 && at.Sym != "" {
-		b = append(perfPad(b, 4*depth), at.Sym...)
+		b = terminal.AppendPlain(perfPad(b, 4*depth), at.Sym)
 	} else if of != 0 {
 		b = strconv.AppendUint(perfPad(b, 4*depth), of, 16)
 	}

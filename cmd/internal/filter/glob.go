@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 )
 
 // patterns is names, each as it is or as a glob: * is any text, ? any character, [a-z] one
@@ -159,7 +161,7 @@ func distance(a, b string, most int) int {
 func or(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = `"` + n + `"`
+		quoted[i] = `"` + terminal.Plain(n) + `"`
 	}
 	return strings.Join(quoted, " or ")
 }

@@ -152,7 +152,7 @@ type liner func(name, format string, args ...any)
 // to returns what prints lines to w.
 func to(w io.Writer) liner {
 	return func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-13s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(w, "%-13s %s\n", name, terminal.Plain(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/source"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -205,7 +206,7 @@ func (l *list) listing(all []*entry) error {
 	if l.o.sort == sortTime {
 		fmt.Fprintf(l.w, " %14s", "time s")
 	}
-	fmt.Fprintf(l.w, "  %s\n", l.o.annotate)
+	fmt.Fprintf(l.w, "  %s\n", terminal.Plain(l.o.annotate))
 	at := sourceLine{}
 	for i, e := range all {
 		if of := (sourceLine{e.File, e.Line}); e.Type != "trap" && of != at {
@@ -234,7 +235,7 @@ func (l *list) listing(all []*entry) error {
 		if l.o.sort == sortTime {
 			col += 15
 		}
-		l.fold(l.w, at, col, e.Disasm, what)
+		l.fold(l.w, at, col, terminal.Plain(e.Disasm), what)
 	}
 	return nil
 }

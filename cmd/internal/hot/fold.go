@@ -28,7 +28,7 @@ func (l *list) columns() int {
 // sourceOf prints the source line that e and what follows were made of, as far as it fits.
 func (l *list) sourceOf(e *entry) {
 	const col = 24
-	line, room := []rune(fmt.Sprintf("%s:%d  %s", filepath.Base(e.File), e.Line, e.Source)), max(l.columns()-col, leastInsn)
+	line, room := []rune(terminal.Plain(fmt.Sprintf("%s:%d  %s", filepath.Base(e.File), e.Line, e.Source))), max(l.columns()-col, leastInsn)
 	if len(line) > room {
 		line = append(line[:room-3], []rune("...")...)
 	}

@@ -250,7 +250,7 @@ func lineName(e *entry) string {
 	if e.File == "" {
 		return "[no line is known]"
 	}
-	return fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Sym)
+	return terminal.Plain(fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Sym))
 }
 
 // way says how an edge leads on.
@@ -266,6 +266,7 @@ func named(sym string, off uint64, file string) string {
 	if sym == "" && file == "" {
 		return "[unknown]"
 	}
+	sym, file = terminal.Plain(sym), terminal.Plain(file)
 	name := sym
 	switch {
 	case sym == "":

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // Wanted says which changes are wanted, as flags of pokes do.
@@ -17,6 +18,14 @@ type Wanted struct {
 	Sym  string // the function, or a glob; "": in any
 
 	From, Until uint64 // when they were made, as Mark.Time; Until 0: at any time
+}
+
+// Kinds returns the names of all kinds of changes.
+func Kinds() (list []string) {
+	for k := kcore.KindUnknown; k.String() != "?"; k++ {
+		list = append(list, k.String())
+	}
+	return list
 }
 
 // Pick returns those of a list that are wanted.

@@ -9,7 +9,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,7 +38,10 @@ The variable of a flag is PTDECODE_FLAG, or PTDECODE_VERB_FLAG for one verb, wit
 An example is PTDECODE_SYNTAX=intel, or PTDECODE_FLOW_LEVEL=call.
 
 The command line overrides variables, and these override the file. A value for one verb
-overrides one for all verbs.
+overrides one for all verbs. A value for all verbs is not for those whose flag of that name
+takes something else: output = jsonl is for none that write to a file, as merge does. And
+where the command line has a flag with which another does not go, as --last with --first,
+no default of the other counts.
 
 Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC. A
 message names other variables that begin with PTDECODE_, which mean nothing.`
@@ -106,24 +111,38 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 
 // Apply gives the flags of c that are not set their defaults, and returns where these come from, by
 // the flag's name. It calls root, which makes the tree of all verbs, only where the file says
-// something, and wrong for what to say of a value that f does not take. It refuses what filter.Empty does.
+// something or a default is for all verbs. It calls wrong for what to say of a value that f does not take,
+// and refuses what filter.Empty does. A default is passed over that is not meant for c (meant), or that does not go with what
+// the command line has (Apart).
 func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command, wrong func(f *pflag.Flag, value string, err error) string) (from map[string]string, err error) {
 	if len(s.values) > 0 {
 		if err := s.known(root()); err != nil {
 			return nil, err
 		}
 	}
-	from = map[string]string{}
+	from, root = map[string]string{}, sync.OnceValue(root)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || f.Name == "help" || f.Name == "version" || err != nil {
 			return
 		}
 		v, ok := s.of(c.Name(), f.Name)
-		if !ok || !v.alone && inPlace(c, f) {
+		if !ok || !v.alone && inPlace(c, f) || outdone(c, f.Name, v.text) {
+			return
+		}
+		var same []*pflag.Flag
+		if !v.alone {
+			same = namesakes(root(), c, f.Name)
+		}
+		if !meant(f, v.text, same) {
+			return
+		}
+		e := f.Value.Set(v.text)
+		if e != nil && otherwise(f, same) {
+			_ = f.Value.Set(f.DefValue)
 			return
 		}
 		from[f.Name] = v.from
-		if e := f.Value.Set(v.text); e != nil {
+		if e != nil {
 			err = &decoder.CallError{What: wrong(f, v.text, e)}
 		} else if need := unfit(f.Name, v.text); need != "" {
 			err = errors.Join(&decoder.CallError{What: fmt.Sprintf("--%s %q: need %s", f.Name, v.text, need)}, f.Value.Set(f.DefValue))
@@ -140,8 +159,10 @@ func unfit(flag, text string) string {
 	switch {
 	case flag == "color" && !slices.Contains([]string{"always", "never", "auto"}, text):
 		return "always, never or auto"
-	case flag == "width" && strings.HasPrefix(text, "-"):
-		return "0 or more"
+	case flag == "width":
+		if n, err := strconv.Atoi(text); err == nil {
+			return terminal.WrongWidth(n)
+		}
 	}
 	return ""
 }

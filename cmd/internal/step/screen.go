@@ -15,7 +15,7 @@ import (
 func (p *Stop) print(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
-		s := fmt.Sprintf(format, args...)
+		s := terminal.Plain(fmt.Sprintf(format, args...))
 		if r := []rune(s); len(r) > terminal.Columns {
 			s = string(r[:terminal.Columns-3]) + "..."
 		}

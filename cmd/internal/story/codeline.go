@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
@@ -18,17 +19,17 @@ func CodeLine(l *report.Line, width int, symbol *string) string {
 	if l.Pokes > 0 {
 		mark = '*'
 	}
-	sym := ""
+	sym, insn := "", terminal.Plain(l.Insn)
 	if l.Symbol != "" {
-		sym = "  <" + l.Symbol + ">"
+		sym = "  <" + terminal.Plain(l.Symbol) + ">"
 	}
 	if l.Bytes == nil {
 		return fmt.Sprintf("%c %016x  %s unknown%s\n", mark, l.Addr, plural.Count(l.Len, "byte"), sym)
 	}
 	if width == 0 || width >= codeColumns {
-		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
+		return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, insn, sym), " ") + "\n"
 	}
-	line := fmt.Sprintf("%c %016x  %-20x  %s", mark, l.Addr, l.Bytes, l.Insn)
+	line := fmt.Sprintf("%c %016x  %-20x  %s", mark, l.Addr, l.Bytes, insn)
 	if r := []rune(line); len(r) > width {
 		line = string(r[:width-1]) + "…"
 	}

@@ -48,7 +48,7 @@ func wrap(b *strings.Builder, prefix, s string) {
 	indent := strings.Repeat(" ", max(2, col))
 	b.WriteString(prefix)
 	start := true
-	for _, word := range strings.Fields(s) {
+	for _, word := range strings.Fields(terminal.Plain(s)) {
 		if !start && col+1+len(word) > terminal.Columns {
 			in := min(len(indent), max(2, terminal.Columns-len(word))) // a long name stands further left
 			b.WriteString("\n" + indent[:in])
@@ -184,7 +184,7 @@ func (p *Poke) printPath(b *strings.Builder) {
 		if f.Time == 0 {
 			time = "-" // before the first time that its segment of trace states
 		}
-		fmt.Fprintf(b, "  %11s  %s\n", time, name)
+		fmt.Fprintf(b, "  %11s  %s\n", time, terminal.Plain(name))
 	}
 	wrap(b, "  ", pathEnds[p.Path.End])
 }
@@ -215,7 +215,7 @@ func (p *Poke) printCPUs(b *strings.Builder) {
 	}
 	for i := range p.CPUs {
 		c := &p.CPUs[i]
-		fmt.Fprintf(b, "  %s: %s\n", c.name, c.Verdict)
+		fmt.Fprintf(b, "  %s: %s\n", terminal.Plain(c.name), c.Verdict)
 		seen(b, c.Old, "old code", "last", c.LastOld)
 		seen(b, c.Traps, "traps", "first", c.FirstTrap)
 		if c.Traps > 1 && c.LastTrap.Time != c.FirstTrap.Time {
@@ -245,6 +245,6 @@ func (p *Poke) printThreads(b *strings.Builder) {
 		if t.TID != nil {
 			name = fmt.Sprintf("%d %s", *t.TID, t.Comm)
 		}
-		fmt.Fprintf(b, "  %-24s %10d %10d %10d %10d\n", name, t.Old, t.Traps, t.New, t.Unsure)
+		fmt.Fprintf(b, "  %-24s %10d %10d %10d %10d\n", terminal.Plain(name), t.Old, t.Traps, t.New, t.Unsure)
 	}
 }

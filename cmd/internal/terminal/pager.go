@@ -16,6 +16,17 @@ import (
 // Columns is how many columns text for people takes, where nothing says how many there are.
 const Columns = 80
 
+// most is how many columns lines can be asked to fit: each is padded up to that.
+const most = 10_000
+
+// WrongWidth says what is needed in place of n columns for lines to fit; "": n is right.
+func WrongWidth(n int) string {
+	if n < 0 || n > most {
+		return fmt.Sprintf("0 to %d", most)
+	}
+	return ""
+}
+
 // Is reports whether what is written to w appears on a terminal.
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -32,7 +43,7 @@ func Width(w io.Writer) int {
 	if err != nil {
 		return 0
 	}
-	return n
+	return min(n, most)
 }
 
 // Colour reports whether output to a terminal or elsewhere has colours: when is "always",

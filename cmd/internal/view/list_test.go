@@ -51,7 +51,7 @@ func TestPokeList(t *testing.T) {
 		"sym=" + url.QueryEscape(bySym): func(k *decoder.PokeInfo) bool {
 			return only.Change(v.s, k.Addr, 1, event.Time{Lo: k.Time, Hi: k.Time}, (&marks.Mark{Symbol: k.Symbol}).Function())
 		},
-		fmt.Sprint("kind=none&tid=", maker): func(*decoder.PokeInfo) bool { return false },
+		fmt.Sprint("kind=unknown&tid=", maker): func(*decoder.PokeInfo) bool { return false },
 	} {
 		var want, got []int
 		for k := range v.s.Pokes() {

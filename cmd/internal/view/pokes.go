@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/marks"
@@ -119,6 +121,9 @@ func (x *pokeIndex) answerList(r *request) (any, error) {
 		if number[i], err = r.number(name, []uint64{0, listPage, 0}[i], math.MaxInt32); err != nil {
 			return nil, err
 		}
+	}
+	if kind := r.query.Get("kind"); kind != "" && !slices.Contains(marks.Kinds(), kind) {
+		return nil, badf("kind=%q: need one of %s", clean(kind), strings.Join(marks.Kinds(), ", "))
 	}
 	want := marks.Wanted{Kind: r.query.Get("kind"), Sym: r.query.Get("sym"), TID: int32(number[2]), From: from, Until: until}
 	list = want.Pick(list)

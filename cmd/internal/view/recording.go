@@ -155,7 +155,7 @@ func (r *request) window(rec *recording) (from, until uint64, err error) {
 	if until, err = r.number("until", 0, maxTime); err != nil {
 		return 0, 0, err
 	}
-	if until != 0 && until < from {
+	if until < from && (until != 0 || r.query.Get("until") != "") {
 		return 0, 0, badf("until=%d is before from=%d", until, from)
 	}
 	return from, until, nil

@@ -470,6 +470,21 @@ func TestStepsKind(t *testing.T) {
 	}
 }
 
+// TestWrongRequest would catch a window that ends before it begins and is taken for another, and a kind of
+// change that there is not, with a command that fails.
+func TestWrongRequest(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for query, want := range map[string]string{
+		"calls?from=0&until=0": "", "calls?from=1000": "", "calls?from=10000&until=0": "until=0 is before from=10000", "pokes?from=2&until=1": "until=1 is before from=2",
+		"list?kind=jump-label": "", "list?kind=": "", "list?kind=nosuch": `kind=\"nosuch\": need one of unknown, `,
+	} {
+		code := map[bool]int{true: 200, false: 400}[want == ""]
+		if w := v.get(t.Context(), "/api/"+query); w.Code != code || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %d and %q", query, w.Code, w.Body, code, want)
+		}
+	}
+}
+
 // TestSearchMore would catch a search that leaves out what it finds and does not say so.
 func TestSearchMore(t *testing.T) {
 	path := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")

@@ -46,6 +46,26 @@ func Value(f *pflag.Flag, value string, err error) string {
 	return fmt.Sprintf("--%s %q: need %s", f.Name, value, need)
 }
 
+// Stdin says which flag of all verbs names standard input, of which the recording alone may be read; "": none. Before
+// or behind a file's name there may be what it is of, as in CPU:FILE.
+func Stdin(c *cobra.Command) (what string) {
+	c.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if name, _ := pflag.UnquoteUsage(f); !strings.Contains(name, "FILE") && f.Name != "etm-config" {
+			return
+		}
+		files := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			files = list.GetSlice()
+		}
+		for _, s := range files {
+			if s == "-" || strings.HasPrefix(s, "-@") || strings.HasSuffix(s, ":-") {
+				what = fmt.Sprintf("--%s %s: only REC may be standard input; a file of that name is ./-", f.Name, s)
+			}
+		}
+	})
+	return what
+}
+
 // Whose says of a message about a flag where the flag's value comes from, if the command line does not
 // set it: from has that by the flag's name.
 func Whose(message string, from map[string]string) string {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -32,7 +33,7 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	}
 	if g.What != "" {
 		dst = append(dst, ": "...)
-		dst = appendName(dst, g.What)
+		dst = terminal.AppendPlain(dst, g.What)
 	}
 	return dst
 }
@@ -41,7 +42,7 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 // file. It appends nothing if off is that place.
 func appendPlace(dst []byte, st *rows.Stream, off int64) []byte {
 	if file, at, ok := st.Place(off); ok {
-		dst = append(appendName(append(dst, " ("...), file), "+0x"...)
+		dst = append(terminal.AppendPlain(append(dst, " ("...), file), "+0x"...)
 		dst = append(strconv.AppendInt(dst, at, 16), ')')
 	}
 	return dst

@@ -3,6 +3,7 @@ package output
 import (
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -12,8 +13,11 @@ func appendLine(dst []byte, f *symbols.Frame) []byte {
 	if f.File == "" {
 		return append(dst, '-')
 	}
-	return strconv.AppendInt(append(appendName(dst, f.File), ':'), int64(f.Line), 10)
+	return strconv.AppendInt(append(terminal.AppendPlain(dst, f.File), ':'), int64(f.Line), 10)
 }
+
+// exactLine is appendLine for objects: the file's name is as it is.
+func exactLine(f *symbols.Frame) string { return f.File + ":" + strconv.Itoa(f.Line) }
 
 // sourceField appends the line that r was made of, or what was inlined there.
 func (t *textEncoder) sourceField(dst []byte, r *rows.Row, f Field) []byte {
@@ -31,7 +35,7 @@ func (t *textEncoder) sourceField(dst []byte, r *rows.Row, f Field) []byte {
 		if i > 0 {
 			dst = append(dst, " < "...)
 		}
-		dst = append(appendName(dst, frames[i].Sym), '@')
+		dst = append(terminal.AppendPlain(dst, frames[i].Sym), '@')
 		dst = appendLine(dst, &frames[i+1])
 	}
 	return dst
@@ -44,7 +48,7 @@ func (j *jsonEncoder) sourceKeys(dst []byte, r *rows.Row, f Field) []byte {
 		if len(frames) == 0 || frames[0].File == "" {
 			return dst
 		}
-		return appendJSON(key(dst, "srcline"), string(appendLine(nil, &frames[0])))
+		return appendJSON(key(dst, "srcline"), exactLine(&frames[0]))
 	}
 	if len(frames) < 2 {
 		return dst
@@ -56,7 +60,7 @@ func (j *jsonEncoder) sourceKeys(dst []byte, r *rows.Row, f Field) []byte {
 		}
 		dst = appendJSON(append(dst, `{"sym":`...), frames[i].Sym)
 		if at := &frames[i+1]; at.File != "" {
-			dst = appendJSON(append(dst, `,"from":`...), string(appendLine(nil, at)))
+			dst = appendJSON(append(dst, `,"from":`...), exactLine(at))
 		}
 		dst = append(dst, '}')
 	}

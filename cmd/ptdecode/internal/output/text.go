@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -97,7 +98,7 @@ func (t *textEncoder) field(dst []byte, r *rows.Row, f Field, i int) []byte {
 		return append(dst, '-')
 	case Comm:
 		if _, comm := t.names.Thread(r); comm != "" {
-			return appendName(dst, comm)
+			return terminal.AppendPlain(dst, comm)
 		}
 		return append(dst, '-')
 	case IP:
@@ -160,7 +161,7 @@ func orDash(dst []byte, s string) []byte {
 	if s == "" {
 		s = "-"
 	}
-	return append(dst, s...)
+	return terminal.AppendPlain(dst, s)
 }
 
 // place appends what addr is called: sym, +0xoff or (dso).
@@ -171,7 +172,7 @@ func (t *textEncoder) place(dst []byte, r *rows.Row, addr uint64, f Field, i int
 		if p.Sym == "" {
 			return append(dst, "[unknown]"...)
 		}
-		return appendName(dst, p.Sym)
+		return terminal.AppendPlain(dst, p.Sym)
 	case Off:
 		joined := i > 0 && t.fields[i-1] == Sym
 		switch {
@@ -188,7 +189,7 @@ func (t *textEncoder) place(dst []byte, r *rows.Row, addr uint64, f Field, i int
 	if p.DSO == "" {
 		return append(dst, "(-)"...)
 	}
-	return append(appendName(append(dst, '('), p.DSO), ')')
+	return append(terminal.AppendPlain(append(dst, '('), p.DSO), ')')
 }
 
 // addr appends where a branch goes, with the names that the fields ask for.
@@ -251,7 +252,7 @@ func (t *textEncoder) trap(dst []byte, r *rows.Row) []byte {
 		dst = append(strconv.AppendInt(dst, ns, 10), " ns"...)
 	}
 	if s := t.names.Emulated(r); s != "" {
-		dst = append(append(dst, "; emulated "...), s...)
+		dst = terminal.AppendPlain(append(dst, "; emulated "...), s)
 	}
 	if !r.HasAddr {
 		dst = append(dst, "; its end is not seen"...)

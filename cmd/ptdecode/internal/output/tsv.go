@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -117,9 +118,9 @@ func (t *tsvEncoder) called(dst []byte, r *rows.Row, addr uint64, f Field) []byt
 	case !p.Known:
 		return dst
 	case f == Sym:
-		return appendName(dst, p.Sym)
+		return terminal.AppendPlain(dst, p.Sym)
 	case f == DSO:
-		return appendName(dst, p.DSO)
+		return terminal.AppendPlain(dst, p.DSO)
 	}
 	return strconv.AppendUint(dst, p.Off, 10)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strconv"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -44,42 +43,6 @@ func appendBytes(dst []byte, b []byte) []byte {
 	const digits = "0123456789abcdef"
 	for _, c := range b {
 		dst = append(dst, digits[c>>4], digits[c&15])
-	}
-	return dst
-}
-
-// appendName appends s, a name from a recording. What would not print, or would
-// control a terminal, becomes '?'.
-func appendName(dst []byte, s string) []byte {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		if !printable(s[i : i+8]) {
-			return appendRunes(dst, s)
-		}
-	}
-	for ; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf-1 {
-			return appendRunes(dst, s)
-		}
-	}
-	return append(dst, s...)
-}
-
-// printable reports whether each of the eight bytes of s is a character that
-// prints, ' ' to '~': neither subtracting ' ' nor adding 1 may reach the top bit.
-func printable(s string) bool {
-	const each = 0x0101010101010101
-	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	return (v|(v-' '*each)|(v+each))&(0x80*each) == 0
-}
-
-func appendRunes(dst []byte, s string) []byte {
-	for _, r := range s {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			r = '?'
-		}
-		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TestAppendHex16 would catch a wrong digit: fmt is the slow twin.
@@ -42,23 +43,11 @@ func TestAppendTime(t *testing.T) {
 	}
 }
 
-// TestAppendName would catch a recording that speaks to the terminal.
-func TestAppendName(t *testing.T) {
-	for in, want := range map[string]string{
-		"kworker/0:1": "kworker/0:1", "a\x1b[2Jb": "a?[2Jb", "a\nb": "a?b", "\xff\x80": "??", "grün": "grün", "\x7f": "?",
-	} {
-		if got := string(appendName(nil, in)); got != want {
-			t.Errorf("appendName(%q) = %q, want %q", in, got, want)
-		}
-	}
-	for c := range 256 {
-		for at := range 8 {
-			s := []byte("abcdefgh")
-			s[at] = byte(c)
-			if got, want := printable(string(s)), c >= ' ' && c <= '~'; got != want && (got || c >= ' ') {
-				t.Errorf("printable(%q) = %v", s, got)
-			}
-		}
+// TestSourceLine would catch a file's name that controls the terminal, and one that objects do not have as it is.
+func TestSourceLine(t *testing.T) {
+	f := &symbols.Frame{File: "a\x1b.c", Line: 7}
+	if text, exact := string(appendLine(nil, f)), exactLine(f); text != "a?.c:7" || exact != "a\x1b.c:7" {
+		t.Errorf("%q, and in objects %q", text, exact)
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/plural"
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Print prints r for people.
 func (r *Info) Print(w io.Writer) {
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s %s\n", name, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+		fmt.Fprintf(w, "%-10s %s\n", name, terminal.Plain(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 	}
 	row("recording", "%s (%s)", r.Name, r.Kind)
 	if r.Release != "" || r.Host != "" {
