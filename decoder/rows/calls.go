@@ -29,6 +29,14 @@ type taskKey struct {
 	stream int // -1: of any
 }
 
+// keyOf returns the key of a thread that runs on a stream.
+func keyOf(tid int32, st *Stream) taskKey {
+	if tid <= 0 || st.Machine != nil { // a guest's threads are not known
+		return taskKey{tid, st.Index}
+	}
+	return taskKey{tid, -1}
+}
+
 // taskCalls is the calls of a thread: those of its program, and those of the kernel on its
 // behalf. An entry from user space begins the kernel's anew.
 type taskCalls struct {
@@ -111,10 +119,7 @@ func (l *branches) quietly(q *quietJump) bool {
 
 // of returns the calls of a thread that runs on a stream.
 func (c *callTree) of(tid int32, st *Stream) *taskCalls {
-	k := taskKey{tid, -1}
-	if tid <= 0 || st.Machine != nil { // a guest's threads are not known
-		k.stream = st.Index
-	}
+	k := keyOf(tid, st)
 	t := c.tasks[k]
 	if t == nil {
 		t = &taskCalls{}
@@ -336,11 +341,22 @@ func (m *Maker) skips(r *Row) bool {
 
 // interrupted takes what enters the kernel, or nests in it, and returns its depth.
 func (t *taskCalls) interrupted(m *Maker, r *Row) int {
-	if r.Transfer == TransferSyscall || !m.names.machine(r).Kernel(r.IP) && (!r.HasAddr || m.names.machine(r).Kernel(r.Addr)) {
+	if m.fromProgram(r) {
 		t.kernel.clear()
 		return 0
 	}
 	return t.part(m, r, r.IP).enter(frame{})
+}
+
+// fromProgram reports whether r, an exception or a system call, enters the kernel from a program.
+func (m *Maker) fromProgram(r *Row) bool {
+	return r.Transfer == TransferSyscall || !m.names.machine(r).Kernel(r.IP) && (!r.HasAddr || m.names.machine(r).Kernel(r.Addr))
+}
+
+// toProgram reports whether r, which returns from an exception or a system call of the kernel, goes on
+// in a program.
+func (m *Maker) toProgram(r *Row) bool {
+	return r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)
 }
 
 // comesBack takes a return: ok if it enters a function, as thunks do, and the code in which
@@ -373,7 +389,7 @@ func (s *callStack) goesTo(enters bool) (depth int) {
 func (t *taskCalls) ended(m *Maker, r *Row) {
 	s := t.part(m, r, r.IP)
 	switch {
-	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)):
+	case s == &t.kernel && m.toProgram(r):
 		s.clear()
 	case r.Addr != r.IP+uint64(r.Len): // else the kernel synchronises the CPU (iret_to_self)
 		s.resume()
