@@ -100,10 +100,10 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	n := &l.m.names
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
-	thunk := !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn)
-	quiet := thunk && !n.inKernel(&r, k.Target, callThunk) || !thunk && !l.m.enters(&r)
+	thunk := !l.m.o.Thunks && n.leadsOn(&r, k.Target)
+	quiet := thunk && !n.toFunction(&r, k.Target) || !thunk && !l.m.enters(&r)
 	if n.Lasting(&r, k.Target) {
-		*q = quietJump{k, !quiet, thunk && n.inKernel(&r, k.Addr, leadsOn)}
+		*q = quietJump{k, !quiet, thunk && n.leadsOn(&r, k.Addr)}
 		return l.quietly(q)
 	}
 	return false
@@ -285,7 +285,7 @@ func (c *callTree) callRow(m *Maker, r *Row) (call Row, ok bool) {
 // lists reports whether the function that r enters is listed: it is no thunk and no trampoline,
 // or these are asked for.
 func (m *Maker) lists(r *Row) bool {
-	return m.o.Thunks || !m.names.inKernel(r, r.Addr, leadsOn) && !m.names.inKernel(r, r.Addr, callsOn)
+	return m.o.Thunks || !m.names.leadsOn(r, r.Addr) && !m.names.inKernel(r, r.Addr, callsOn)
 }
 
 // asCall is r as a row of a call.
@@ -303,7 +303,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		if m.skips(r) {
 			return 0, false
 		}
-		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), m.folds(r)}), m.names.entry(r)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.leadsOn(r, r.IP), m.folds(r)}), m.names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
 		return t.interrupted(m, r), true
 	case TransferAbort:

@@ -163,7 +163,7 @@ func (s *backStack) stepBack(m *Maker, r *Row) (depth int, ok bool) {
 			s.enter(frame{ret: r.Addr, hidden: true})
 			return 0, false
 		}
-		if ok = names.entry(r); !ok || !names.inKernel(r, r.IP, leadsOn) {
+		if ok = names.entry(r); !ok || !names.leadsOn(r, r.IP) {
 			s.enter(frame{ret: r.Addr})
 		}
 		return s.level() - 1, ok // as a retpoline jumps
@@ -178,7 +178,7 @@ func (s *backStack) stepBack(m *Maker, r *Row) (depth int, ok bool) {
 				s.cut(i)
 			}
 			return s.level(), ok
-		case names.inKernel(r, r.IP, leadsOn):
+		case names.leadsOn(r, r.IP):
 			return s.level(), ok // what it pushes, the thunk takes off itself
 		}
 		return s.left(i), ok
@@ -197,7 +197,7 @@ func (s *backStack) stepBack(m *Maker, r *Row) (depth int, ok bool) {
 // returnsThence reports whether r is a jump from a trampoline, which is not listed, to a thunk through which
 // it returns.
 func (m *Maker) returnsThence(r *Row) bool {
-	return !m.o.Thunks && m.names.inKernel(r, r.IP, callsOn) && m.names.inKernel(r, r.Addr, func(sym string) bool { return begins(sym, returnThunks) })
+	return !m.o.Thunks && m.names.inKernel(r, r.IP, callsOn) && m.names.inKernel(r, r.Addr, returnThunk)
 }
 
 // trapped takes a trap, and gives its row the depth. ended says that its handler's end was seen.

@@ -38,7 +38,7 @@ type Options struct {
 
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
-	Thunks   bool // at the level call: also thunks, which only lead on to a function, as retpolines do
+	Thunks   bool // at the level call: also thunks, which only lead on to a function, as retpolines and PLT stubs do
 	Gaps     bool // also rows of KindGap
 	// Rare leaves out all branches but those in the handler of a trap of which the end is not
 	// seen, and does not count. It is for the level branch, forwards.
