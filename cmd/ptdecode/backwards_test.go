@@ -11,7 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// blanks is how deep a call lies, which backwards counts from elsewhere.
+// blanks is how deep a call lies. Backwards, that may be counted from elsewhere.
 var blanks = regexp.MustCompile(` +`)
 
 // flowLines returns the lines of flow.

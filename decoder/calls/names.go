@@ -185,12 +185,10 @@ func functionOf(c *cpu, at functionAt, sym, file string) *function {
 		return f
 	}
 	f = &function{at: at, Sym: sym, File: file, Addr: at.addr, lo: at.addr, unnamed: sym == ""}
+	here := rows.Place{Sym: sym}
+	f.leadsOn = here.LeadsOn(c.machine.Kernel(at.addr))
 	if at.space == 0 && sym != "" {
-		here := rows.Place{Sym: sym}
-		f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
-		f.switches, f.slots = c.switches != "" && sym == c.switches, here.InSlot()
-	} else {
-		f.leadsOn = strings.HasSuffix(sym, "@plt")
+		f.callsOn, f.switches, f.slots = here.CallsOn(), c.switches != "" && sym == c.switches, here.InSlot()
 	}
 	f.inner = strings.HasSuffix(sym, coldSuffix)
 	c.finds(f)

@@ -75,7 +75,7 @@ func TestCallsOfRecordings(t *testing.T) {
 		functions := 0
 		for _, ip := range slices.Sorted(maps.Keys(ran)) {
 			y, off, ok := s.Symbols().Lookup(ip, 0)
-			if here := (&rows.Place{Sym: y.Name}); !ok || off != 0 || called[ip] == 0 && (here.LeadsOn() || here.CallsOn() || here.InSlot()) {
+			if here := (&rows.Place{Sym: y.Name}); !ok || off != 0 || called[ip] == 0 && (here.LeadsOn(true) || here.CallsOn() || here.InSlot()) {
 				continue
 			}
 			if functions++; called[ip] != ran[ip] {

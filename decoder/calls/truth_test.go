@@ -339,7 +339,7 @@ func timesRan(t *testing.T, r *sim.Run, got []seen, ran map[uint64]int) {
 		}
 	}
 	for _, y := range r.Symbols {
-		if n := count[y.Name]; n != ran[y.Addr] && !(&rows.Place{Sym: y.Name}).LeadsOn() && !(&rows.Place{Sym: y.Name}).CallsOn() {
+		if n := count[y.Name]; n != ran[y.Addr] && !(&rows.Place{Sym: y.Name}).LeadsOn(true) && !(&rows.Place{Sym: y.Name}).CallsOn() {
 			t.Errorf("seed %d: %d calls of %s, of which the first instruction ran %d times", r.Config.Seed, n, y.Name, ran[y.Addr])
 		}
 	}
@@ -362,7 +362,7 @@ func doubtful(t *testing.T, r *sim.Run, got []seen, want, all []sim.Call, last u
 			continue
 		}
 		of, here := want, rows.Place{Sym: g.sym}
-		if g.How == calls.Resumed && g.Caller == nil && (here.LeadsOn() || here.CallsOn()) {
+		if g.How == calls.Resumed && g.Caller == nil && (here.LeadsOn(true) || here.CallsOn()) {
 			of = all
 		}
 		if !slices.ContainsFunc(of, func(w sim.Call) bool {

@@ -29,6 +29,14 @@ type taskKey struct {
 	stream int // -1: of any
 }
 
+// keyOf returns the key of a thread that runs on a stream.
+func keyOf(tid int32, st *Stream) taskKey {
+	if tid <= 0 || st.Machine != nil { // a guest's threads are not known
+		return taskKey{tid, st.Index}
+	}
+	return taskKey{tid, -1}
+}
+
 // taskCalls is the calls of a thread: those of its program, and those of the kernel on its
 // behalf. An entry from user space begins the kernel's anew.
 type taskCalls struct {
@@ -92,10 +100,10 @@ func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	n := &l.m.names
 	r := branchRow(l.st, l.batch, l.from)
 	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
-	thunk := !l.m.o.Thunks && n.inKernel(&r, k.Target, leadsOn)
-	quiet := thunk && !n.inKernel(&r, k.Target, callThunk) || !thunk && !l.m.enters(&r)
+	thunk := !l.m.o.Thunks && n.leadsOn(&r, k.Target)
+	quiet := thunk && !n.toFunction(&r, k.Target) || !thunk && !l.m.enters(&r)
 	if n.Lasting(&r, k.Target) {
-		*q = quietJump{k, !quiet, thunk && n.inKernel(&r, k.Addr, leadsOn)}
+		*q = quietJump{k, !quiet, thunk && n.leadsOn(&r, k.Addr)}
 		return l.quietly(q)
 	}
 	return false
@@ -111,10 +119,7 @@ func (l *branches) quietly(q *quietJump) bool {
 
 // of returns the calls of a thread that runs on a stream.
 func (c *callTree) of(tid int32, st *Stream) *taskCalls {
-	k := taskKey{tid, -1}
-	if tid <= 0 || st.Machine != nil { // a guest's threads are not known
-		k.stream = st.Index
-	}
+	k := keyOf(tid, st)
 	t := c.tasks[k]
 	if t == nil {
 		t = &taskCalls{}
@@ -280,7 +285,7 @@ func (c *callTree) callRow(m *Maker, r *Row) (call Row, ok bool) {
 // lists reports whether the function that r enters is listed: it is no thunk and no trampoline,
 // or these are asked for.
 func (m *Maker) lists(r *Row) bool {
-	return m.o.Thunks || !m.names.inKernel(r, r.Addr, leadsOn) && !m.names.inKernel(r, r.Addr, callsOn)
+	return m.o.Thunks || !m.names.leadsOn(r, r.Addr) && !m.names.inKernel(r, r.Addr, callsOn)
 }
 
 // asCall is r as a row of a call.
@@ -298,7 +303,7 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		if m.skips(r) {
 			return 0, false
 		}
-		return s.enter(frame{r.IP + uint64(r.Len), m.names.inKernel(r, r.IP, leadsOn), m.folds(r)}), m.names.entry(r)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.leadsOn(r, r.IP), m.folds(r)}), m.names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
 		return t.interrupted(m, r), true
 	case TransferAbort:
@@ -336,11 +341,22 @@ func (m *Maker) skips(r *Row) bool {
 
 // interrupted takes what enters the kernel, or nests in it, and returns its depth.
 func (t *taskCalls) interrupted(m *Maker, r *Row) int {
-	if r.Transfer == TransferSyscall || !m.names.machine(r).Kernel(r.IP) && (!r.HasAddr || m.names.machine(r).Kernel(r.Addr)) {
+	if m.fromProgram(r) {
 		t.kernel.clear()
 		return 0
 	}
 	return t.part(m, r, r.IP).enter(frame{})
+}
+
+// fromProgram reports whether r, an exception or a system call, enters the kernel from a program.
+func (m *Maker) fromProgram(r *Row) bool {
+	return r.Transfer == TransferSyscall || !m.names.machine(r).Kernel(r.IP) && (!r.HasAddr || m.names.machine(r).Kernel(r.Addr))
+}
+
+// toProgram reports whether r, which returns from an exception or a system call of the kernel, goes on
+// in a program.
+func (m *Maker) toProgram(r *Row) bool {
+	return r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)
 }
 
 // comesBack takes a return: ok if it enters a function, as thunks do, and the code in which
@@ -373,7 +389,7 @@ func (s *callStack) goesTo(enters bool) (depth int) {
 func (t *taskCalls) ended(m *Maker, r *Row) {
 	s := t.part(m, r, r.IP)
 	switch {
-	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)):
+	case s == &t.kernel && m.toProgram(r):
 		s.clear()
 	case r.Addr != r.IP+uint64(r.Len): // else the kernel synchronises the CPU (iret_to_self)
 		s.resume()

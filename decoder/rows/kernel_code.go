@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// What the names of the kernel's code say of calls (Linux v6.1; Debian's 6.1 has what was
-// added for ITS and SRSO).
+// What the names of code say of calls: of the kernel's (Linux v6.1; Debian's 6.1 has what was
+// added for ITS and SRSO), and of what linkers make.
 
-// Thunks are code that only leads on, for the call that it serves. callThunks begin the names of those that lead to a
-// function: retpolines (arch/x86/lib/retpoline.S), trampolines of static calls (include/linux/static_call.h), veneers of
-// Arm's linkers. returnThunks begin those that a function returns through (retpoline.S). They lead to none, unless a
+// Thunks are code that only leads on, for the call that it serves. callThunks begin the names of the kernel's that lead to a
+// function: retpolines (arch/x86/lib/retpoline.S), trampolines of static calls (include/linux/static_call.h). Linkers make
+// more: see linked. returnThunks begin those that a function returns through (retpoline.S). They lead to none, unless a
 // retpoline jumps to them.
 var (
-	callThunks   = []string{"__x86_indirect_", "__SCT__", "__AArch64", "__ThumbV"}
+	callThunks   = []string{"__x86_indirect_", "__SCT__"}
 	returnThunks = []string{"__x86_return_thunk", "its_return_thunk", "srso_", "retbleed_", "zen_untrain_ret"}
 )
 
@@ -31,19 +31,52 @@ func (n *Names) inKernel(r *Row, addr uint64, is func(sym string) bool) bool {
 	return is(p.Sym)
 }
 
-// LeadsOn reports whether p lies in a thunk of the kernel: code that only leads on, for the
-// call that it serves.
-func (p *Place) LeadsOn() bool { return leadsOn(p.Sym) }
-
-func leadsOn(sym string) bool {
-	if sym == "" || sym[0] != '_' && sym[0] != 'i' && sym[0] != 's' && sym[0] != 'r' && sym[0] != 'z' {
-		return false
-	}
-	return callThunk(sym) || begins(sym, returnThunks)
+// LeadsOn reports whether p lies in a thunk: code that only leads on, for the call that it
+// serves. kernel says that p is the kernel's, else it is a program's.
+func (p *Place) LeadsOn(kernel bool) bool {
+	return linked(p.Sym) || kernel && (begins(p.Sym, callThunks) || returnThunk(p.Sym))
 }
 
-// callThunk reports whether a symbol is that of a thunk that leads to a function.
-func callThunk(sym string) bool { return begins(sym, callThunks) }
+// leadsOn reports whether addr, an address of r, lies in a thunk.
+func (n *Names) leadsOn(r *Row, addr uint64) bool {
+	return n.find(r, addr).LeadsOn(n.machine(r).Kernel(addr))
+}
+
+// toFunction reports whether addr, an address of r, lies in a thunk that leads to a function.
+func (n *Names) toFunction(r *Row, addr uint64) bool {
+	p := n.find(r, addr)
+	return linked(p.Sym) || n.machine(r).Kernel(addr) && begins(p.Sym, callThunks)
+}
+
+// returnThunk reports whether a symbol of the kernel is that of a thunk that leads to no function.
+func returnThunk(sym string) bool {
+	return sym != "" && strings.IndexByte("_isrz", sym[0]) >= 0 && begins(sym, returnThunks)
+}
+
+// stubSuffix ends the names of stubs of the procedure linkage table, as package elfnames makes them.
+const stubSuffix = "@plt"
+
+// linked reports whether a symbol is of what a linker made for a call to get to a function. That is a stub of the
+// procedure linkage table or a veneer of Arm. GNU ld's veneers have a suffix (binutils 2.40, bfd/elf32-arm.c and
+// bfd/elfnn-aarch64.c, STUB_ENTRY_NAME). LLVM's are called __, then a name of the architecture, a kind that ends in Thunk, an
+// underscore, and the function (lld/ELF/Thunks.cpp, LLVM 16, addSymbols).
+func linked(sym string) bool {
+	if !strings.HasPrefix(sym, "__") {
+		return strings.HasSuffix(sym, stubSuffix)
+	}
+	if kind := sym[2:]; strings.HasPrefix(kind, "AArch64") || strings.HasPrefix(kind, "ARM") || strings.HasPrefix(kind, "Thumb") {
+		return strings.Contains(kind, "Thunk_")
+	}
+	switch sym[len(sym)-1] {
+	case 'r':
+		return strings.HasSuffix(sym, "_veneer")
+	case 'm':
+		return strings.HasSuffix(sym, "_from_arm")
+	case 'b':
+		return strings.HasSuffix(sym, "_from_thumb")
+	}
+	return strings.HasSuffix(sym, stubSuffix)
+}
 
 // begins reports whether a symbol begins with one of the prefixes.
 func begins(sym string, prefixes []string) bool {
@@ -109,5 +142,5 @@ func (n *Names) takesStack(r *Row) bool {
 func (n *Names) fromUser(r *Row) bool {
 	const lowerEL = 0x400 // bytes
 	p := n.At(r, r.Addr)
-	return p.Sym != "" && p.Off == 0 && !p.InSlot() && !p.LeadsOn() && !p.CallsOn() || p.Sym == "vectors" && p.Off >= lowerEL
+	return p.Sym != "" && p.Off == 0 && !p.InSlot() && !p.LeadsOn(true) && !p.CallsOn() || p.Sym == "vectors" && p.Off >= lowerEL
 }

@@ -38,7 +38,7 @@ type Options struct {
 
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
-	Thunks   bool // at the level call: also thunks, which only lead on to a function, as retpolines do
+	Thunks   bool // at the level call: also thunks, which only lead on to a function, as retpolines and PLT stubs do
 	Gaps     bool // also rows of KindGap
 	// Rare leaves out all branches but those in the handler of a trap of which the end is not
 	// seen, and does not count. It is for the level branch, forwards.
@@ -109,6 +109,7 @@ type Maker struct {
 	queue   queue
 	syms    symbolFilter
 	tree    *callTree   // at the level call, forwards
+	back    *callsBack  // the same backwards
 	calls   []plainCall // room for those of one batch
 	segment segment     // what is handed on at once, so that it is not allocated
 
@@ -129,7 +130,7 @@ type listing interface {
 // take returns. streams are the recording's; only are the indices of those
 // whose batches will come, nil for all.
 func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row) error) *Maker {
-	m := &Maker{o: o, plain: o.plainly(), take: take, names: *NewNames(rec, len(streams)), only: only, tree: newCallTree()}
+	m := &Maker{o: o, plain: o.plainly(), take: take, names: *NewNames(rec, len(streams)), only: only, tree: newCallTree(), back: newCallsBack(o.Last > 0)}
 	m.queue.take, m.queue.handOn = m.hand, m.handOn
 	if only == nil {
 		for i := range streams {
@@ -153,7 +154,7 @@ func (m *Maker) listing(st *Stream) listing {
 		f := folder{stream: s, backward: m.o.Backward()}
 		switch {
 		case m.o.Level == LevelCall && f.backward:
-			f.back = newCallsBack()
+			f.back = m.back
 		case m.o.Level == LevelCall:
 			f.tree = m.tree
 		}
@@ -269,9 +270,8 @@ func (m *Maker) Close() error {
 	if err := m.queue.release(true); err != nil && err != ErrEnough {
 		return err
 	}
-	if !m.o.Reverse {
+	if settleDepths(m.last); !m.o.Reverse {
 		slices.Reverse(m.last)
-		settleDepths(m.last)
 	}
 	for i := range m.last {
 		if err := m.take(&m.last[i]); err != nil {

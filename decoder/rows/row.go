@@ -84,6 +84,8 @@ type Row struct {
 	IP       uint64     // a branch's source, a function's first address
 	Addr     uint64     // a branch's destination, a block's end, where a function was entered from
 	Note     *flow.Note // KindGap, KindEvent, KindElement
+
+	lacks *int // what Depth lacks, as it turns out by the end; nil: nothing
 }
 
 // Clone returns a copy of r that may be kept.

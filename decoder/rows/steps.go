@@ -92,7 +92,7 @@ func (m *Maker) newStep(r Row, k *flow.Block, next uint64, led Transfer) step {
 	case r.Transfer == TransferCall:
 		s.does = stepCall
 		s.hidden = m.folds(&r)
-		s.thunk = m.names.inKernel(&r, r.IP, leadsOn)
+		s.thunk = m.names.leadsOn(&r, r.IP)
 	case r.Transfer == TransferReturn:
 		s.does = stepReturn
 	case r.Transfer == TransferJump:

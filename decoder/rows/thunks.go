@@ -17,10 +17,10 @@ func (m *Maker) led(r *Row, before Transfer) Transfer {
 	case m.o.Thunks || !r.HasAddr:
 	case r.Transfer == TransferCond, r.Transfer == TransferCall && m.skips(r):
 		return before // none lies in a thunk, or it is the call of a retpoline
-	case !n.inKernel(r, r.Addr, leadsOn):
-	case n.inKernel(r, r.IP, leadsOn):
+	case !n.leadsOn(r, r.Addr):
+	case n.leadsOn(r, r.IP):
 		return before
-	case (r.Transfer == TransferCall || r.Transfer == TransferJump) && n.inKernel(r, r.Addr, callThunk):
+	case (r.Transfer == TransferCall || r.Transfer == TransferJump) && n.toFunction(r, r.Addr):
 		return r.Transfer
 	}
 	return NoTransfer
@@ -28,7 +28,7 @@ func (m *Maker) led(r *Row, before Transfer) Transfer {
 
 // leaves reports whether r leaves a thunk that is not listed, as thunks do.
 func (m *Maker) leaves(r *Row) bool {
-	return !m.o.Thunks && (r.Transfer == TransferReturn || r.Transfer == TransferJump) && m.names.inKernel(r, r.IP, leadsOn)
+	return !m.o.Thunks && (r.Transfer == TransferReturn || r.Transfer == TransferJump) && m.names.leadsOn(r, r.IP)
 }
 
 // madeBy has call say how it was made: r leaves a thunk for the function, which was entered as

@@ -37,7 +37,6 @@ type handler struct {
 	to    uint64
 	calls callStack  // at the level call, before it
 	of    *callStack // whose calls are so
-	depth int        // backwards
 }
 
 // maxHandler bounds how many branches of a handler wait for its end.
@@ -182,11 +181,7 @@ func (f *folder) foldBack(r *Row) error {
 			return err
 		}
 	case r.returns():
-		h := handler{to: r.Addr, held: len(f.held), since: f.seen}
-		if f.back != nil {
-			h.depth = *f.back.depthOf(f.m, r)
-		}
-		f.frames = append(f.frames, h)
+		f.frames = append(f.frames, handler{to: r.Addr, held: len(f.held), since: f.seen})
 	case r.Transfer == TransferTrap:
 		return f.began(r)
 	case n >= 0 && r.Transfer == TransferInterrupt:
@@ -206,29 +201,15 @@ func (f *folder) foldBack(r *Row) error {
 // there is one.
 func (f *folder) began(r *Row) error {
 	t := trapRow(r)
-	depth := new(int)
-	if f.back != nil {
-		depth = f.back.depthOf(f.m, r)
-	}
-	*depth--
 	n := len(f.frames) - 1
 	if n >= 0 {
 		h := f.frames[n]
 		f.frames = f.frames[:n]
 		f.drop(h.held)
 		t.HasAddr, t.Addr = true, h.to
-		if f.back != nil {
-			*depth = h.depth
-			switch in, _, ok := f.m.names.emulates(&t); {
-			case ok && in.Class == isa.Call:
-				*depth--
-			case ok && in.Class == isa.Return:
-				*depth++
-			}
-		}
 	}
 	if f.back != nil {
-		t.Depth = *depth
+		f.back.trapped(f.m, r, &t, n >= 0)
 	}
 	err := f.put(&t)
 	if n == 0 && err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// A call is one stop, also where a thunk of the kernel serves it: at the function to which the
+// A call is one stop, also where a thunk serves it: at the function to which the
 // thunk leads. So flow --level call lists it. Trampolines, which call who traces a function, are
 // no stops either.
 
@@ -91,16 +91,17 @@ func (c *cursor) named(x *item) (p rows.Place) {
 	return p
 }
 
-// leadsOn reports whether x lies in a thunk of the kernel.
+// leadsOn reports whether x lies in a thunk.
 func (c *cursor) leadsOn(x *item) bool {
 	p := c.named(x)
-	return p.LeadsOn() && c.of.Kernel(x.block.Addr)
+	return p.LeadsOn(c.of.Kernel(x.block.Addr))
 }
 
 // mayBeCalled reports whether x lies neither in a thunk nor in a trampoline.
 func (c *cursor) mayBeCalled(x *item) bool {
 	p := c.named(x)
-	return !p.LeadsOn() && !p.CallsOn() || !c.of.Kernel(x.block.Addr)
+	kernel := c.of.Kernel(x.block.Addr)
+	return !p.LeadsOn(kernel) && !(kernel && p.CallsOn())
 }
 
 // beginsFunction reports whether x is where a function begins that may be called.

@@ -57,7 +57,7 @@ decoded, and more of it as you move on.
 Keys:
   ` + strings.ReplaceAll(keyHelp, "\n", "\n  ") + `
 
-A call through a thunk of the kernel, such as a retpoline, is one stop of c and C: at the
+A call through a thunk, such as a retpoline or a PLT stub, is one stop of c and C: at the
 function that it enters. Trampolines of ftrace are no stops, as in flow --level call.
 
 The exit code is 0, even if there are gaps: they are shown in place.`,
