@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -353,8 +354,10 @@ func (t *table) known() bool {
 		return true
 	}
 	if y := t.s.Symbols(); y != nil {
-		_, ok := y.Find(t.o.only)
-		return ok
+		if _, ok := y.Find(t.o.only); ok {
+			return true
+		}
 	}
-	return false
+	functions, _, _ := decoder.NamesIn(t.s)
+	return filter.Has(t.o.only, functions)
 }
