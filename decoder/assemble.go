@@ -264,8 +264,6 @@ func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (
 const (
 	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
 	hintNoPlace    = "give a copy of that boot's /proc/kallsyms with --kallsyms FILE; without it flow through the kernel shows as gaps"
-	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
-	hintDumped     = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
 )
 
 // loadText reads images and symbols and builds the text in time.
@@ -303,15 +301,7 @@ func (s *Session) loadText() error {
 	if why == "" && from.Kcore != "" {
 		why = s.rec.Elsewhere(img)
 	}
-	if why != "" {
-		name := cmp.Or(from.Kcore, codeNames(c.Code))
-		hint, is := hintForeign, "it is of another boot or another kernel"
-		if name == "" && s.rec.Meta.Kind == recording.KindSnapshot {
-			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"
-		}
-		s.rec.Warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
-		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
-	}
+	s.rec.TellForeign(why, from.Kcore, codeNames(c.Code), c.Recording, s.Text().Placement().Held == 0)
 	s.tellLosses(s.Text())
 	s.files, s.late = from, late
 	namer{s}.give(from.Kcore)

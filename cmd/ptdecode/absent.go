@@ -95,8 +95,8 @@ func (u *ui) beside(said, hint string) bool {
 	return true
 }
 
-// untimed says which of the streams have no times for the filter --time, whose FROM and UNTIL are
-// from and until, ns; only are the streams asked for, nil for all.
+// untimed says which of the streams have no times for the filter --time, which is from and until,
+// ns; only are the streams asked for, nil for all.
 func (u *ui) untimed(s *decoder.Session, only []int, from, until uint64) {
 	if from == 0 && until == 0 {
 		return // when the trace runs need not be read

@@ -91,7 +91,7 @@ func codeHint(s *decoder.Session, g *event.Gap) string {
 		return "code of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 	}
 	switch {
-	case s.Foreign() != "":
+	case s.Foreign() != "" && s.Text().Placement().Held > 0:
 		return "the kernel's code given is of another boot or another kernel: give the copy of /proc/kcore that was made in the same boot with --kcore FILE"
 	case len(s.Text().Image().Ranges()) > 0:
 		return "the kernel's code given has none for this address at that time: give a whole copy of /proc/kcore of the same boot with --kcore FILE, or raw code with --text FILE@ADDR"
