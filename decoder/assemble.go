@@ -134,7 +134,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
+		if err := s.rec.WithoutSymbols(err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
 			return nil, nil, err
 		}
 		if syms != nil {
@@ -145,7 +145,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 	}
 	if from.Modules != "" {
 		mods, err = s.rec.OpenModules(from.Modules)
-		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Modules, s.cfg.Modules); err != nil {
+		if err := s.rec.WithoutSymbols(err, from.Modules, s.cfg.Modules); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 		if err != nil {
 			s.boot = nil
 		}
-		if err := s.rec.WithoutKcore(s.cfg.FS, err, from.Kcore, s.cfg.Kcore); err != nil {
+		if err := s.rec.WithoutKcore(err, from.Kcore, s.cfg.Kcore); err != nil {
 			return nil, err
 		}
 	}
@@ -220,6 +220,9 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	const told = 5
 	ls := t.Losses()
 	for i, l := range ls {
+		if l.Sites == 0 && l.Hi == math.MaxUint64 {
+			return // a file that is cut short, which is told, and there is no site to tell of
+		}
 		if i == told {
 			s.rec.Warnf("", "%s: LOST: %s", s.rec.LostAt, plural.Count(len(ls)-told, "more such interval"))
 			return
