@@ -340,7 +340,11 @@ func (t *table) sort() {
 		"name":  func(*group) uint64 { return 0 },
 	}[t.o.sort]
 	slices.SortStableFunc(t.groups, func(a, b *group) int {
-		by := cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(b.insns, a.insns))
+		by := cmp.Compare(key(b), key(a))
+		if by == 0 && a.took.N == 0 && b.took.N == 0 { // without times
+			by = cmp.Compare(b.count, a.count)
+		}
+		by = cmp.Or(by, cmp.Compare(b.insns, a.insns))
 		if t.o.sort == "name" {
 			by = 0
 		}
