@@ -134,7 +134,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
+		if err := s.rec.WithoutSymbols(err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
 			return nil, nil, err
 		}
 		if syms != nil {
@@ -145,7 +145,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 	}
 	if from.Modules != "" {
 		mods, err = s.rec.OpenModules(from.Modules)
-		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Modules, s.cfg.Modules); err != nil {
+		if err := s.rec.WithoutSymbols(err, from.Modules, s.cfg.Modules); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 		if err != nil {
 			s.boot = nil
 		}
-		if err := s.rec.WithoutKcore(s.cfg.FS, err, from.Kcore, s.cfg.Kcore); err != nil {
+		if err := s.rec.WithoutKcore(err, from.Kcore, s.cfg.Kcore); err != nil {
 			return nil, err
 		}
 	}
@@ -220,6 +220,9 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	const told = 5
 	ls := t.Losses()
 	for i, l := range ls {
+		if l.Sites == 0 && l.Hi == math.MaxUint64 {
+			return // a file that is cut short, which is told, and there is no site to tell of
+		}
 		if i == told {
 			s.rec.Warnf("", "%s: LOST: %s", s.rec.LostAt, plural.Count(len(ls)-told, "more such interval"))
 			return
@@ -242,8 +245,6 @@ func (s *Session) tellLosses(t *kcore.Text) {
 const (
 	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
 	hintNoPlace    = "give a copy of that boot's /proc/kallsyms with --kallsyms FILE; without it flow through the kernel shows as gaps"
-	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
-	hintDumped     = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
 )
 
 // loadText reads images and symbols and builds the text in time.
@@ -281,15 +282,7 @@ func (s *Session) loadText() error {
 	if why == "" && from.Kcore != "" {
 		why = s.rec.Elsewhere(img)
 	}
-	if why != "" {
-		name := cmp.Or(from.Kcore, codeNames(c.Code))
-		hint, is := hintForeign, "it is of another boot or another kernel"
-		if name == "" && s.rec.Meta.Kind == recording.KindSnapshot {
-			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"
-		}
-		s.rec.Warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
-		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
-	}
+	s.rec.TellForeign(why, from.Kcore, codeNames(c.Code), c.Recording, s.Text().Placement().Held == 0)
 	s.tellLosses(s.Text())
 	s.files, s.late = from, late
 	namer{s}.give(from.Kcore)

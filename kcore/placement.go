@@ -164,13 +164,14 @@ func (s *site) vote(votes []int32, n int) {
 }
 
 // Foreign says how the image contradicts the journal as a whole. An image that does so is
-// of another boot or of another kernel. "" if it does not.
+// of another boot or of another kernel. "" if it does not, or if its file is cut short and
+// the sites may be in what is missing.
 func (t *Text) Foreign() string {
 	p := t.Placement()
 	switch {
 	case p.Foreign():
 		return fmt.Sprintf("%d of the %d poked sites that it holds differ from every moment of the recording", p.Differ, p.Held)
-	case p.Sites > 0 && p.Held == 0 && len(t.Image().Ranges()) > 0:
+	case p.Sites > 0 && p.Held == 0 && len(t.Image().Ranges()) > 0 && t.Image().Short() == nil:
 		return fmt.Sprintf("it holds 0 of the %d poked sites", p.Sites)
 	}
 	return ""

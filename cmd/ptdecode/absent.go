@@ -95,11 +95,14 @@ func (u *ui) beside(said, hint string) bool {
 	return true
 }
 
-// untimed says which of the streams have no times for the filter --time; only are
-// the streams asked for, nil for all.
-func (u *ui) untimed(s *decoder.Session, only []int) {
+// untimed says which of the streams have no times for the filter --time, which is from and until,
+// ns; only are the streams asked for, nil for all.
+func (u *ui) untimed(s *decoder.Session, only []int, from, until uint64) {
+	if from == 0 && until == 0 {
+		return // when the trace runs need not be read
+	}
 	for i, st := range s.Streams() {
-		if (only == nil || slices.Contains(only, i)) && !st.Timed() {
+		if (only == nil || slices.Contains(only, i)) && (!st.Timed() || st.Size > 0 && st.Time().Lo == 0) {
 			u.say("--time: the trace of %s has no timestamps: all of it passes", st.Name)
 		}
 	}
@@ -165,6 +168,7 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 // doubtful says what of the streams, times and threads asked for is not there, or not known.
 func (u *ui) doubtful(s *decoder.Session, only *filter.Filter, tids []string) {
 	u.beside(filter.Outside(s, only.Streams, only.From, only.Until))
+	u.untimed(s, only.Streams, only.From, only.Until)
 	if only.Lacks != "" {
 		u.say("%s", only.Lacks)
 	}

@@ -73,9 +73,6 @@ func (a *app) filters(c *cobra.Command) func(s *decoder.Session) (*host.Filter, 
 		only.Rows(&f.Options)
 		a.ui.silent(s, f.Query.Streams)
 		a.ui.doubtful(s, only, o.TIDs)
-		if only.From != 0 || only.Until != 0 {
-			a.ui.untimed(s, f.Query.Streams)
-		}
 		return f, nil
 	}
 }

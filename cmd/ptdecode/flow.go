@@ -187,9 +187,6 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	tell(n.Gaps)
 	filters := flowFilters(c)
 	none := n.Rows == 0 && filters != "" && !opts.Format.NoRows
-	if opts.From != 0 || opts.Until != 0 {
-		a.ui.untimed(s, q.Streams)
-	}
 	if f := opts.Format; (f.NoRows || f.InPlace || opts.Level == rows.LevelElement || !a.ui.noFlow(s, q.Streams, "")) && none {
 		what := "nothing of the flow"
 		if part != nil {

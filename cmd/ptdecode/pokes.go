@@ -331,6 +331,7 @@ func trapNote(s *decoder.Session, t *report.Trap) string {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
+	a.ui.untimed(s, nil, p.from, p.until)
 	x := story.Source{Session: s, Streams: outputStreams(s), Jobs: a.open.jobs, Progress: a.ui.progress}
 	list, object, gaps, err := x.Traps(c.Context(), decoder.Query{From: p.from, Until: p.until})
 	a.ui.done()

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -180,6 +182,14 @@ type stretch struct {
 	addrRange
 }
 
+// findable gives those of names that text prints the code of.
+func findable(s *decoder.Session, names []string) iter.Seq[string] {
+	return slices.Values(slices.DeleteFunc(names, func(n string) bool {
+		_, ok := s.FindSymbol(n)
+		return !ok
+	}))
+}
+
 // stretches returns what --sym and --range name.
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
@@ -187,7 +197,10 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 		y, ok := s.FindSymbol(n)
 		if !ok {
 			functions, _, _ := decoder.NamesIn(s)
-			near := cmp.Or(filter.Nearest(n, functions), ": give symbols with --kallsyms FILE, or an address with --range A-B")
+			if filter.Has(n, functions) {
+				return nil, usagef("--sym %s: a program or a library has that function: text prints the kernel's code, and that of --text", n)
+			}
+			near := cmp.Or(filter.Nearest(n, findable(s, filter.Near(n, functions, 16))), ": give symbols with --kallsyms FILE, or an address with --range A-B")
 			return nil, usagef("--sym %s: no such symbol%s", n, near)
 		}
 		list = append(list, stretch{n, addrRange{y.Addr, y.Len}})

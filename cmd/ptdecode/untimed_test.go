@@ -37,6 +37,23 @@ func TestUntimed(t *testing.T) {
 	}
 }
 
+// TestShortDump would catch a dump without the code that changed that is said to be of another run.
+func TestShortDump(t *testing.T) {
+	dir := pokedSnapshot(t, "0x801")
+	for _, x := range []struct {
+		text []byte
+		said string
+	}{
+		{fields(uint32(0xb4000080)), "it holds 0 of the 1 poked sites: no dump lies there\n"},
+		{fields(uint32(0xb4000080), uint32(0xd4200000), uint32(0xd503201f), uint32(0x17fffffd)), "its memory and the events are not of one run\n"},
+	} {
+		put(t, map[string][]byte{filepath.Join(dir, "text.bin"): x.text})
+		if _, errs, _ := said("summary", dir, "--events", filepath.Join(dir, "e.jsonl")); !strings.Contains(errs, x.said) {
+			t.Errorf("%x: got %.600s, want %s", x.text, errs, x.said)
+		}
+	}
+}
+
 // TestTextISA would catch text of a core that is read as of another instruction
 // set than was asked for.
 func TestTextISA(t *testing.T) {

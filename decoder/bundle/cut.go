@@ -26,7 +26,7 @@ func (b *Bundle) cutTrace(o *Options) error {
 	for _, st := range s.Streams() {
 		part, any := partOf(st, o)
 		some = some || any
-		if st.Protocol != decoder.IntelPT || !st.Timed() {
+		if st.Protocol != decoder.IntelPT || !st.Timed() || st.Size > 0 && st.Time().Lo == 0 {
 			b.Kept = append(b.Kept, fmt.Sprintf("--time: all trace of %s is kept: only Intel PT with timestamps is cut", st.Name))
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/plural"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -43,6 +44,8 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 		return cutHint
 	case g.Reason == event.NoSync && by != debugger && st.Head == st.Size && len(st.Losses) == 0:
 		return st.Protocol.SyncHint
+	case g.Reason == event.NoSync && by != perfOfPT:
+		return oftener(st.Protocol.Name)
 	case by == debugger:
 	case g.Reason == event.NoText:
 		return codeHint(s, g)
@@ -55,6 +58,17 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 		return "snapshots and AUX samples keep the newest trace only: record without -S and --aux-sample to have all of it"
 	}
 	return hintOf(g.Reason, by)
+}
+
+// wrapped begins what to do about trace in front of a sync point.
+const wrapped = "a buffer that wrapped around begins anywhere: for sync points more often, "
+
+// oftener is what to do about trace in front of a sync point of a protocol of CoreSight's.
+func oftener(protocol string) string {
+	if protocol == "ITM" {
+		return wrapped + "set " + stream.SyncRegister(protocol) + " to 1, and ITM_TCR.SYNCENA"
+	}
+	return wrapped + "set the unit's " + stream.SyncRegister(protocol) + " lower"
 }
 
 // cutHint is what to do where the file ends before the trace does.
@@ -91,7 +105,7 @@ func codeHint(s *decoder.Session, g *event.Gap) string {
 		return "code of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 	}
 	switch {
-	case s.Foreign() != "":
+	case s.Foreign() != "" && s.Text().Placement().Held > 0:
 		return "the kernel's code given is of another boot or another kernel: give the copy of /proc/kcore that was made in the same boot with --kcore FILE"
 	case len(s.Text().Image().Ranges()) > 0:
 		return "the kernel's code given has none for this address at that time: give a whole copy of /proc/kcore of the same boot with --kcore FILE, or raw code with --text FILE@ADDR"
@@ -152,9 +166,9 @@ var hints = [event.NumReasons][numRecorders]string{
 	event.Mismatch: {perfOfPT: otherCode, debugger: otherDumps},
 	event.Reserved: {perfOfPT: otherCode, debugger: otherDumps},
 	event.NoSync: {
-		perfOfPT:  "a buffer that wrapped around begins anywhere: for sync points more often, record with -e intel_pt/psb_period=0/k",
-		perfOfArm: "a buffer that wrapped around begins anywhere: for sync points more often, set the unit's TRCSYNCPR lower",
-		debugger:  "a buffer that wrapped around begins anywhere: for sync points more often, set the unit's TRCSYNCPR (ETMSYNCFR) lower",
+		perfOfPT:  wrapped + "record with -e intel_pt/psb_period=0/k",
+		perfOfArm: wrapped + "have the unit synchronise more often", // oftener says how
+		debugger:  wrapped + "have the unit synchronise more often",
 	},
 	event.Loop: {
 		perfOfPT: "the code goes in a circle without a branch that the trace tells of, so it is not what ran: check tells whether the code is of the same boot, and what changed without a record",

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -36,9 +37,9 @@ type Image struct {
 	short *badfile.Error
 }
 
-// Short returns a *badfile.Error if the ELF file that was opened is cut short. It names the
-// first segment that the file does not hold whole. The bytes that are missing are unknown.
-// nil if none are. It says nothing of images laid over that file's.
+// Short returns a *badfile.Error if an ELF file of the image is cut short. It names the
+// first segment that the file does not hold whole. The bytes that are missing are unknown,
+// unless another image has them. nil if none are.
 func (m *Image) Short() error {
 	if m.short == nil {
 		return nil
@@ -73,6 +74,7 @@ func (m *Image) AddFile(addr uint64, f io.ReaderAt, off, n int64) error {
 
 // Add lays o over m and leaves o empty. The files of o are closed by m.Close from now on.
 func (m *Image) Add(o *Image) {
+	m.short = cmp.Or(m.short, o.short)
 	for _, s := range o.segs {
 		m.insert(s)
 	}
@@ -82,7 +84,7 @@ func (m *Image) Add(o *Image) {
 
 // View returns a copy of the image to which bytes can be added without changing m. It reads
 // from m's files, and does not close them.
-func (m *Image) View() *Image { return &Image{segs: slices.Clone(m.segs)} }
+func (m *Image) View() *Image { return &Image{segs: slices.Clone(m.segs), short: m.short} }
 
 // add checks s and lays it over the image.
 func (m *Image) add(s seg) error {

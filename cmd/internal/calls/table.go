@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/machines"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -26,6 +27,7 @@ type table struct {
 	plain  []*group // by Call.Function, where nothing else tells calls apart
 	first  []int    // by Call.Function, plus 1: the first one that is the same function elsewhere in memory
 	places map[placeOf]int
+	holder holder // of the address asked for
 	slow   []slowCall
 	counts bool   // some call has cycles
 	slower uint64 // ns that a call must take to be among the slowest
@@ -103,7 +105,7 @@ type slowCall struct {
 
 // newTable returns an empty table.
 func newTable(s *decoder.Session, o *options) *table {
-	t := &table{o: o, s: s}
+	t := &table{o: o, s: s, holder: holder{addr: o.addr}}
 	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget, Fold: !o.filters && o.by == "" && o.split == 0 && o.slowest == 0 && !o.each}
 	t.forget()
 	return t
@@ -133,6 +135,9 @@ func (t *table) Flow(b *decoder.Batch) error {
 		if b.Notes[i].Kind == decoder.NoteGap {
 			t.gaps++
 		}
+	}
+	if t.o.byAddr {
+		t.holder.look(t.s, b)
 	}
 	return t.tree.Flow(b)
 }
@@ -215,7 +220,7 @@ func (t *table) wants(c *calls.Call) bool {
 	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0, !o.filter.Only.Call(c.Stream.Index, c.TID, c.Comm, c.Addr, c.Sym, c.File):
 		return false
 	}
-	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
+	return o.only == "" || c.Sym == o.only || o.byAddr && t.holder.holds(c)
 }
 
 // placeOf is where a function lies in its file.
@@ -335,7 +340,11 @@ func (t *table) sort() {
 		"name":  func(*group) uint64 { return 0 },
 	}[t.o.sort]
 	slices.SortStableFunc(t.groups, func(a, b *group) int {
-		by := cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(b.insns, a.insns))
+		by := cmp.Compare(key(b), key(a))
+		if by == 0 && a.took.N == 0 && b.took.N == 0 { // without times
+			by = cmp.Compare(b.count, a.count)
+		}
+		by = cmp.Or(by, cmp.Compare(b.insns, a.insns))
 		if t.o.sort == "name" {
 			by = 0
 		}
@@ -353,8 +362,10 @@ func (t *table) known() bool {
 		return true
 	}
 	if y := t.s.Symbols(); y != nil {
-		_, ok := y.Find(t.o.only)
-		return ok
+		if _, ok := y.Find(t.o.only); ok {
+			return true
+		}
 	}
-	return false
+	functions, _, _ := decoder.NamesIn(t.s)
+	return filter.Has(t.o.only, functions)
 }

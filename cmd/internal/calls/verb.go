@@ -51,7 +51,8 @@ type options struct {
 // long is the help of the verb.
 const long = `Decode a recording and print for each function how often it was called. Print how long
 the calls took: all, without callees, the median, the 99th percentile, the longest. With
-FUNC, a name or 0xADDRESS, print only that function. FUNC without REC reads ./perf.data.
+FUNC, a name or an 0xADDRESS in it, print only that function. FUNC without REC reads
+./perf.data.
 
 The time of a call is from its first to its last instruction. It includes callees,
 interrupts and the time in which its thread did not run. The column self is without
@@ -244,7 +245,7 @@ func (o *options) end(h *host.Host, s *decoder.Session, t *table) error {
 	case o.only != "" && !t.known():
 		return o.unknown(s)
 	case o.only != "":
-		h.Say("%s was not called", o.only)
+		h.Say("%s was not called", t.holder.asked(o.only))
 	default:
 		h.Nothing(s, o.filter, "no call")
 	}

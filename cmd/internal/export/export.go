@@ -5,6 +5,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -226,15 +227,23 @@ func (j *job) decode(ctx context.Context, targets []target) error {
 		return err
 	}
 	err = all.end(j.host.Deliver(ctx, j.session, q, all))
+	var empty error // of formats with nothing to write: the others are written
 	for i, t := range targets {
-		if err == nil && t.format.counted != nil {
-			err = j.write(&t, all.outs[i])
+		e := err
+		if e == nil && t.format.counted != nil {
+			e = j.write(&t, all.outs[i])
 		}
 		if all.outs[i] != nil {
-			err = all.outs[i].finish(err)
+			e = all.outs[i].finish(e)
 		}
+		if err == nil && j.nothing() {
+			empty = e
+		} else {
+			err = e
+		}
+		j.empty = ""
 	}
-	return err
+	return cmp.Or(err, empty)
 }
 
 // run decodes the recording and writes the targets.
@@ -273,18 +282,21 @@ func (j *job) write(t *target, o *output) (err error) {
 		err = t.format.counted(j, o)
 	}
 	if err == nil {
-		if j.empty != "" && !j.written {
-			j.host.Say("%s: nothing is written: %s", t.format.name, j.empty)
-		}
 		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
 			j.host.Say("%s: %s left out: %s", t.format.name, plural.Word(j.leftOut[why], "1 instruction is", fmt.Sprint(j.leftOut[why], " instructions are")), why)
 		}
 		if j.hint != "" {
 			j.host.Hint("%s", j.hint)
 		}
+		if j.nothing() {
+			err = &decoder.CallError{What: fmt.Sprintf("%s: nothing is written: %s", t.format.name, j.empty)}
+		}
 	}
 	return err
 }
+
+// nothing reports whether a counted format has said why it wrote nothing.
+func (j *job) nothing() bool { return j.empty != "" && !j.written }
 
 // count returns how often what was counted as n counts: without ambiguous executions,
 // unless these are asked for.

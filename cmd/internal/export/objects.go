@@ -239,7 +239,7 @@ func (x *object) called(name string) bool {
 }
 
 // noFile says why code is left out that no file holds.
-const noFile = "they are of code that the kernel or a program made, and no file holds"
+const noFile = "no file of a kernel or program is known to hold them: raw code, a dump of memory, or code that was made as it ran"
 
 // join renders names, at most ten.
 func join(names []string) (s string) {

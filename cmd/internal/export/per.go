@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -68,6 +69,9 @@ func (j *job) divide(o *counts.Options) {
 	}
 }
 
+// errNothing says that a part has nothing in it: it gets no file.
+var errNothing = errors.New("nothing")
+
 // divided writes a counted format: a file in the directory path for each CPU, thread or
 // system call.
 func (j *job) divided(f *format, path string) error {
@@ -80,17 +84,22 @@ func (j *job) divided(f *format, path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
+	some := false
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		o, err := create(filepath.Join(path, name+"."+f.name), nil)
 		if err != nil {
 			return err
 		}
-		j.part, j.partOf = counts.Sum(byName[name]), name
-		if err := o.finish(f.counted(j, o)); err != nil {
+		j.part, j.partOf, j.written = counts.Sum(byName[name]), name, false
+		if err = f.counted(j, o); err == nil && j.nothing() {
+			err = errNothing
+		}
+		if err = o.finish(err); err != nil && err != errNothing {
 			return err
 		}
+		some = some || j.written
 	}
-	j.part, j.partOf = nil, ""
+	j.part, j.partOf, j.written = nil, "", some
 	return nil
 }
 

@@ -120,13 +120,24 @@ func Near(name string, names iter.Seq[string], n int) (near []string) {
 	return near
 }
 
-// Nearest is the end of a message about a name that nothing has: "; is it ..." with the
-// names most like it, "" where none is.
+// Nearest is the end of a message about a name that is refused: "; is it ..." with the
+// names most like it, "" where none is. It is never the name itself.
 func Nearest(name string, names iter.Seq[string]) string {
-	if near := Near(name, names, 3); len(near) > 0 {
-		return "; is it " + or(near)
+	near := slices.DeleteFunc(Near(name, names, 4), func(n string) bool { return n == name })
+	if len(near) > 0 {
+		return "; is it " + or(near[:min(len(near), 3)])
 	}
 	return ""
+}
+
+// Has reports whether name is among names.
+func Has(name string, names iter.Seq[string]) bool {
+	for n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
 }
 
 // distance returns how many letters must be put in, taken out or replaced to make b of a;

@@ -1,6 +1,16 @@
 package filter
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
+
+// TestSuggested would catch a name that is refused and suggested at once.
+func TestSuggested(t *testing.T) {
+	if got, want := Nearest("vfs_read", slices.Values([]string{"vfs_read", "vfs_reads", "vfs_ready"})), `; is it "vfs_reads" or "vfs_ready"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
 
 // TestNearestOf would catch a list of three numbers that reads as if there were no more.
 func TestNearestOf(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 )
 
 // streams returns the indices of the streams asked for, nil for all, and says which CPUs of a
-// range are not there.
+// range are not there. Each flag takes what any of its values names, and several flags what all
+// of them take.
 func (f *Flags) streams(s *decoder.Session) (chosen []int, lacks string, err error) {
 	c := &choice{s: s}
 	err = c.numbered("cpu", "CPU", f.CPUs, 10, c.cpuOf)
@@ -37,14 +38,30 @@ func (f *Flags) streams(s *decoder.Session) (chosen []int, lacks string, err err
 type choice struct {
 	s      *decoder.Session
 	chosen []int    // nil: no flag chose
+	flags  []string // that chose
 	absent []string // CPUs of ranges, and ranges, that are not there
 }
 
-// take chooses a stream.
-func (c *choice) take(st *decoder.Stream) {
-	if !slices.Contains(c.chosen, st.Index) {
-		c.chosen = append(c.chosen, st.Index)
+// take adds a stream to those that a flag chooses.
+func take(picked []int, st *decoder.Stream) []int {
+	if slices.Contains(picked, st.Index) {
+		return picked
 	}
+	return append(picked, st.Index)
+}
+
+// narrow leaves those of the streams that a flag picks, too. It is an error if none is left.
+func (c *choice) narrow(flag string, picked []int) error {
+	if c.flags = append(c.flags, "--"+flag); c.chosen == nil {
+		c.chosen = picked
+		return nil
+	}
+	left := slices.DeleteFunc(c.chosen, func(i int) bool { return !slices.Contains(picked, i) })
+	if len(left) == 0 {
+		return callf("no trace is of all that %s ask for: there is %s", strings.Join(c.flags, " and "), cores(c.s))
+	}
+	c.chosen = left
+	return nil
 }
 
 // cpuOf returns the number of the CPU that st traces, -1 where there is none.
@@ -56,9 +73,7 @@ func (c *choice) numbered(flag, what, spec string, base int, number func(*decode
 	if spec == "" {
 		return nil
 	}
-	if c.chosen == nil {
-		c.chosen = []int{}
-	}
+	picked := []int{}
 	for w := range strings.SplitSeq(spec, ",") {
 		r, err := parseNumbers(w, base)
 		if err != nil {
@@ -75,7 +90,7 @@ func (c *choice) numbered(flag, what, spec string, base int, number func(*decode
 		for _, st := range c.s.Streams() {
 			if n := number(st); n >= 0 && r.has(n) {
 				found = true
-				c.take(st)
+				picked = take(picked, st)
 			}
 		}
 		if found && flag == "cpu" {
@@ -91,7 +106,7 @@ func (c *choice) numbered(flag, what, spec string, base int, number func(*decode
 			return callf("--%s %s: no trace of %s %s; there is %s", flag, spec, what, w, there)
 		}
 	}
-	return nil
+	return c.narrow(flag, picked)
 }
 
 // lacks notes which numbers of r no stream has.
@@ -158,9 +173,7 @@ func (c *choice) named(flag string, list []string, names func(*decoder.Stream) [
 	if list == nil {
 		return nil
 	}
-	if c.chosen == nil {
-		c.chosen = []int{}
-	}
+	picked := []int{}
 	if _, err := Globs(flag, list); err != nil {
 		return err
 	}
@@ -169,14 +182,14 @@ func (c *choice) named(flag string, list []string, names func(*decoder.Stream) [
 		for _, st := range c.s.Streams() {
 			if patterns([]string{p}).hasAny(names(st)) {
 				found = true
-				c.take(st)
+				picked = take(picked, st)
 			}
 		}
 		if !found {
 			return callf("--%s %s: no trace of such a %[1]s; there is %[3]s", flag, p, there(c.s, names))
 		}
 	}
-	return nil
+	return c.narrow(flag, picked)
 }
 
 // hasAny reports whether a pattern fits one of the names. A stream without a name has none.

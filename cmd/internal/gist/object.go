@@ -47,6 +47,7 @@ type Object struct {
 	Width int `json:"-"` // columns that lines of functions shall fit, 0 for any
 
 	untraced    bool   // there is no trace
+	timed       bool   // the trace has times
 	part        bool   // a time was asked for: TraceBytes is that of all times
 	first, last uint64 // ns: of the changes
 }
@@ -78,6 +79,8 @@ func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
 		KindsWithin: map[string]int{}, TasksWithin: map[string]int{}, Functions: []function{},
 	}
 	j.part = only.From != 0 || only.Until != 0
+	lo, _ := filter.Traced(s, only.Streams)
+	j.timed = lo != 0
 	j.From, j.Until = filter.Within(s, only.Streams, only.From, only.Until)
 	for v, n := range x.ByVerdict {
 		if n > 0 {
@@ -161,12 +164,12 @@ func (j *Object) Begin(w io.Writer) {
 	line := to(w)
 	if j.Until > 0 {
 		line("time", "%s from %s to %s", event.Seconds(j.Until-j.From), event.Seconds(j.From), event.Seconds(j.Until))
-	} else if j.part && j.Instructions > 0 {
-		line("time", "nothing is sure to have run in the time asked for")
-	} else if j.part {
-		line("time", "nothing ran in the time asked for")
-	} else {
+	} else if !j.timed {
 		line("time", "the trace has none")
+	} else if j.Instructions > 0 {
+		line("time", "nothing is sure to have run in the time asked for")
+	} else {
+		line("time", "nothing ran in the time asked for")
 	}
 	trace := plural.Count(j.TraceBytes, "byte") + " in " + plural.Count(j.Streams, "stream")
 	threads := plural.Count(j.Threads, "thread")

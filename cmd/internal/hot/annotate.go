@@ -116,11 +116,9 @@ func (l *list) notThere() error {
 		}
 	}
 	functions, _, _ := decoder.NamesIn(l.s)
-	near, known := filter.Nearest(name, functions), false
-	for f := range functions {
-		if f == name { // it is there, and did not run
-			near, known = "", true
-		}
+	near, known := "", filter.Has(name, functions) // it may be there, and did not run
+	if !known {
+		near = filter.Nearest(name, functions)
 	}
 	if !known && strings.ContainsAny(name, "*?[") {
 		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: FUNC is one function; --sym '%[1]s' takes all that are called so", name)}

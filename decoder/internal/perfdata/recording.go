@@ -200,6 +200,9 @@ func (r *Recording) openDir(dir string) error {
 	main := filepath.Join(dir, mainFile)
 	if _, err := r.tree.Stat(main); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
+			if _, e := r.tree.Stat(filepath.Join(dir, "bundle.json")); e == nil {
+				return fmt.Errorf("%s: an unpacked bundle: name the file that it was unpacked from", dir)
+			}
 			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
 		}
 		return fmt.Errorf("%s: a directory without a file named data: not a perf.data directory: %w", dir, err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -36,10 +35,10 @@ const (
 
 // WithoutKcore returns err, which reading the kernel's code at path gave, unless the
 // rest works without it. So it is where the file lies beside the recording. It is so too
-// where the call names it, as given, and it may not be read or is a directory. Then a
+// where the call names it, as given, and it may not be read. Then a
 // warning says so.
-func (r *Recording) WithoutKcore(fsys fs.FS, err error, path, given string) error {
-	left, err := without(r, fsys, err, path, given, hintNoKcore)
+func (r *Recording) WithoutKcore(err error, path, given string) error {
+	left, err := without(r, err, path, given, hintNoKcore)
 	if left {
 		r.Warnings[len(r.Warnings)-1].NoText = true
 	}
@@ -48,24 +47,22 @@ func (r *Recording) WithoutKcore(fsys fs.FS, err error, path, given string) erro
 
 // WithoutSymbols is WithoutKcore for symbols. A file whose addresses are hidden is as
 // good as none, and told of.
-func (r *Recording) WithoutSymbols(fsys fs.FS, err error, path, given string) error {
+func (r *Recording) WithoutSymbols(err error, path, given string) error {
 	if errors.Is(err, symbols.ErrRestricted) {
 		r.HiddenSymbols(err)
 		return nil
 	}
-	_, err = without(r, fsys, err, path, given, HintNoSymbols)
+	_, err = without(r, err, path, given, HintNoSymbols)
 	return err
 }
 
 // without reports whether a file is left out, and returns err if it is not.
-func without(r *Recording, fsys fs.FS, err error, path, given, hint string) (bool, error) {
+func without(r *Recording, err error, path, given, hint string) (bool, error) {
 	if err == nil {
 		return false, nil
 	}
 	if given != "" && !errors.Is(err, fs.ErrPermission) {
-		if st, e := (files.Tree{FS: fsys}).Stat(path); e != nil || !st.IsDir() {
-			return false, err
-		}
+		return false, err
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		hint = "make it readable (sudo chmod a+r, or copy it as root), or " + hint

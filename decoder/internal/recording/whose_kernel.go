@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/plural"
@@ -81,4 +82,33 @@ func (r *Recording) Untimed(pokes int) {
 				"%s+0x0: trace ID %s: it has no timestamps: %s to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, plural.Word(pokes, "whether the change", fmt.Sprintf("which of %d changes", pokes)))
 		}
 	}
+}
+
+// What to do about code that does not fit the recorded changes.
+const (
+	hintForeign = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
+	hintNoSites = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE, or the code there with --text FILE@ADDR"
+	hintNoDump  = "dump the memory there whole, or give the code with --text FILE@ADDR; or else the changes told with --events are of another run"
+	hintDumped  = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
+)
+
+// TellForeign says that the kernel's code and the recorded changes are not of one boot. why says
+// how they contradict each other, "" if they do not. The code is that of kcore, of the files
+// code, or of the snapshot called snapshot; none of it lies where code changed, if none is set.
+func (r *Recording) TellForeign(why, kcore, code, snapshot string, none bool) {
+	if why == "" {
+		return
+	}
+	name, hint, is := cmp.Or(kcore, code), hintForeign, "it is of another boot or another kernel"
+	dumped := name == "" && r.Meta.Kind == KindSnapshot
+	if dumped {
+		name, hint, is = snapshot, hintDumped, "its memory and the events are not of one run"
+	}
+	if none && kcore == "" { // parts of a memory may lie elsewhere
+		if hint, is = hintNoSites, "no code given lies there"; dumped {
+			hint, is = hintNoDump, "no dump lies there"
+		}
+	}
+	r.Warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
+	r.Warnings[len(r.Warnings)-1].Image = true
 }

@@ -77,5 +77,20 @@ var (
 
 // syncHint says what to do about a stream of CoreSight's without a sync point.
 func syncHint(name string) string {
-	return "this is no trace of " + name + ", or too little of it: have the trace unit synchronise more often (TRCSYNCPR, ETMSYNCFR)"
+	return "this is no trace of " + name + ", or too little of it: have the trace unit synchronise more often (" + SyncRegister(name) + ")"
+}
+
+// SyncRegister names what says how often a unit of CoreSight's synchronises; a lower value is
+// more often. See Arm IHI0064 (TRCSYNCPR), IHI0014 and IHI0035 (ETMSYNCFR), IHI0054 (STMSYNCR),
+// and DDI0403 (DWT_CTRL, of which 0 is never). name is the protocol's.
+func SyncRegister(name string) string {
+	switch name {
+	case "ETMv3", "PTM":
+		return "ETMSYNCFR"
+	case "STM":
+		return "STMSYNCR"
+	case "ITM":
+		return "DWT_CTRL.SYNCTAP"
+	}
+	return "TRCSYNCPR"
 }
