@@ -170,6 +170,9 @@ func (t *textEncoder) place(dst []byte, r *rows.Row, addr uint64, f Field, i int
 	switch f {
 	case Sym:
 		if p.Sym == "" {
+			if !slices.ContainsFunc(t.fields, func(x Field) bool { return x == IP || x == Addr }) {
+				return strconv.AppendUint(append(dst, "0x"...), addr, 16) // nothing else says where it is
+			}
 			return append(dst, "[unknown]"...)
 		}
 		return terminal.AppendPlain(dst, p.Sym)
