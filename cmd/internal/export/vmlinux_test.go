@@ -50,7 +50,12 @@ func TestVmlinux(t *testing.T) {
 	h.Vmlinux = &file
 	runVerb(t, New(h), "--object", kernelName, "-o", "bolt:"+out)
 	h.Say = func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
-	runVerb(t, New(h), "--object", kernelName, "-o", "lcov:"+filepath.Join(t.TempDir(), "lcov"))
+	lcov := New(h)
+	lcov.SetArgs([]string{"--object", kernelName, "-o", "lcov:" + filepath.Join(t.TempDir(), "lcov")})
+	lcov.SilenceErrors, lcov.SilenceUsage = true, true
+	if err := lcov.ExecuteContext(t.Context()); err == nil {
+		t.Error("it writes coverage without lines")
+	}
 	if !strings.Contains(said, "vmlinux has no DWARF") {
 		t.Errorf("of coverage it says %q", said)
 	}
