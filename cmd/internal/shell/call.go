@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ofScreen are flags that say how things look, and not what is read.
-var ofScreen = []string{"color", "no-pager", "quiet", "width"}
+// ofRun are flags that say how things look, how fast they come and how the command ends, and not what is read.
+var ofRun = []string{"allow-gaps", "color", "jobs", "memory", "no-pager", "quiet", "width"}
 
 // Call renders the call of another verb on what c reads: args, the flags of all verbs that were
 // given, and more. Defaults, as of variables, hold for that call, too.
@@ -20,7 +20,7 @@ func Call(c *cobra.Command, args []string, verb string, more []string) string {
 		words = append(words, Quoted(a))
 	}
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Changed || slices.Contains(ofScreen, f.Name) {
+		if !f.Changed || slices.Contains(ofRun, f.Name) {
 			return
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
