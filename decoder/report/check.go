@@ -164,9 +164,12 @@ func describeFinding(f *kcore.Finding) string {
 
 // checkStream gives what is wrong with a stream's bytes.
 func checkStream(s *decoder.Session, st *decoder.Stream, found func(*Finding) error) error {
-	if st.Empty() && st.Size > 0 && len(st.Losses) == 0 {
-		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: none in %s, need 1 to begin", st.Name, st.Protocol.Sync, plural.Count(st.Size, "byte")),
+	if st.Empty() && st.Size > 0 && (len(st.Losses) == 0 || st.Losses[0].Off > 0) {
+		err := found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: none in %s, need 1 to begin", st.Name, st.Protocol.Sync, plural.Count(st.Size, "byte")),
 			Hint: st.Protocol.SyncHint})
+		if err != nil {
+			return err
+		}
 	}
 	for _, l := range st.Losses {
 		only := "cs_etm//k"

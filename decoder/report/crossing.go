@@ -11,7 +11,7 @@ import (
 // Crossing is how the CPU of a stream went from the old code of a change to the new.
 type Crossing struct {
 	Stream int
-	Old    Sightings // executions of the old text from its first instruction on, since the poke before it there
+	Old    Sightings // executions of the old text, since the poke before it there
 	Traps  Sightings // of the breakpoint that it put there
 	New    Sightings // executions of the new text, until the poke after it there
 	// Threads says how often each thread came by, the first one first, for pokes in
@@ -31,8 +31,7 @@ type passage struct {
 	First           event.Time
 }
 
-// Sightings is how often something was executed, and when. Where the flow leaves longer code and comes back into
-// it, as a trampoline that calls, that is one execution.
+// Sightings is how often something was executed, and when.
 type Sightings struct {
 	N           int
 	Unsure      int      // of those, how many may have been of another text
@@ -166,7 +165,6 @@ type hit struct {
 	poke int
 	need uint16 // instructions of the block, up to the first that lies on it
 	new  bool
-	back bool // the block begins inside of it: mostly the flow was in it before, and comes back
 }
 
 // maxHits bounds the blocks of which the hits are kept.
@@ -277,12 +275,7 @@ func (c *Crossings) executed(b *decoder.Batch, r *decoder.BatchRange, hits []hit
 		if h.new {
 			of = sideNew
 		}
-		s := c.seen.of(b.Stream, h.poke, of)
-		if h.back && s.N > 0 {
-			s.Last = x
-			continue
-		}
-		s.add(x)
+		c.seen.of(b.Stream, h.poke, of).add(x)
 		if p := c.threadAt(b.Stream, h.poke, x.Time); p != nil && h.new {
 			p.New++
 		} else if p != nil {

@@ -63,14 +63,14 @@ func (c *Crossings) find(b *decoder.Block) *[]hit {
 	c.found = c.found[:0]
 	for k := n - 1; k >= 0 && len(c.found) < x.stretches; k-- {
 		if i := int(x.pokes[k]); c.finds(i) && b.Span.From < c.after(i) {
-			list = append(list, c.hit(b, i, true))
+			list = append(list, hit{i, c.need(b, i), true})
 		}
 	}
 	n = sort.Search(len(x.pokes), func(k int) bool { return event.Epoch(x.pokes[k])+1 >= b.Span.Until })
 	c.found = c.found[:0]
 	for k := n; k < len(x.pokes) && len(c.found) < x.stretches; k++ {
 		if i := int(x.pokes[k]); c.finds(i) && b.Span.Until > c.before(i) {
-			list = append(list, c.hit(b, i, false))
+			list = append(list, hit{i, c.need(b, i), false})
 		}
 	}
 	if len(list) == 0 {
@@ -81,17 +81,16 @@ func (c *Crossings) find(b *decoder.Block) *[]hit {
 	return c.hits[b]
 }
 
-// hit returns that b executes a side of poke i.
-func (c *Crossings) hit(b *decoder.Block, i int, new bool) hit {
+// need returns how many instructions b has, up to the first that lies on poke i.
+func (c *Crossings) need(b *decoder.Block, i int) (n uint16) {
 	p, a := c.Session.Text().Journal().Poke(i), b.Addr
-	h := hit{poke: i, new: new, back: b.Addr > p.Addr}
 	for _, l := range b.Lens {
-		h.need++
+		n++
 		if a += uint64(l); a > p.Addr {
 			break
 		}
 	}
-	return h
+	return n
 }
 
 // nearby is how many epochs are looked through first for a poke before another one, or behind it.

@@ -8,8 +8,12 @@ import (
 // Undecoded returns the gaps for what lies before all that can be decoded. These are the bytes before the first sync
 // point, and what the recorder dropped where there is no sync point.
 func Undecoded(st *decoder.Stream) (list []event.Gap) {
-	if st.Head > 0 {
-		list = append(list, event.Gap{Reason: event.NoSync, Stream: st.Index, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
+	head := st.Head
+	if st.Empty() && len(st.Losses) > 0 {
+		head = min(head, max(st.Losses[0].Off, 0)) // what follows is lost
+	}
+	if head > 0 {
+		list = append(list, event.Gap{Reason: event.NoSync, Stream: st.Index, End: head, Time: event.Always, What: "bytes before the first sync point"})
 	}
 	for i, l := range st.Losses {
 		if !st.Empty() {

@@ -24,6 +24,9 @@ type Time uint64
 // Nanoseconds returns t in ns, as precise as sums of many parts are.
 func (t Time) Nanoseconds() float64 { return float64((t+128)>>8) / 256 }
 
+// maxShares bounds what waits for the next time that the trace states.
+const maxShares = 1 << 20
+
 // share is what was executed of one thing.
 type share struct {
 	time *Time  // of that thing
@@ -36,8 +39,15 @@ func (k *Clock) Ran(time *Time, n uint16) {
 		return
 	}
 	k.until = 0
-	k.list = append(k.list, share{time, n})
 	k.insns += uint64(n)
+	if last := len(k.list) - 1; last >= 0 && k.list[last].time == time && k.list[last].n <= math.MaxUint16-n {
+		k.list[last].n += n
+	} else if len(k.list) < maxShares {
+		k.list = append(k.list, share{time, n})
+	} else { // the trace states no time for long
+		k.empties()
+		k.lost = true
+	}
 }
 
 // Reach says that it is t, ns. 0 says nothing. Where the clock was set back, it begins anew.

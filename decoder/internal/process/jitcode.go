@@ -73,7 +73,11 @@ type UntimedDump struct {
 // Trouble says what is wrong with a dump, or not known of it, and what to do.
 func (d *UntimedDump) Trouble() (what, hint string) {
 	if d.Damaged != nil {
-		return d.Damaged.Error(), "copy the file again, once the program has ended; flow through code that is not known shows as gaps"
+		hint = "copy the file again, once the program has ended; flow through code that is not known shows as gaps"
+		if errors.Is(d.Damaged, os.ErrPermission) {
+			hint = "make it readable; flow through code that is not known shows as gaps"
+		}
+		return d.Damaged.Error(), hint
 	}
 	why := "its times are of another clock than the recording's"
 	hint = "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
@@ -199,7 +203,9 @@ func (u finder) takeDump(pid int32, path string, told bool) {
 	}
 	known := uint64(math.MaxUint64)
 	if d.Cut != nil && timed {
-		known = u.Clock.ns(d, d.Known)
+		if known = 0; d.Known > 0 {
+			known = u.Clock.ns(d, d.Known)
+		}
 	}
 	// The program's own memory says nothing from now on: it changes its protection as it
 	// writes code there, which perf records as mappings.

@@ -35,9 +35,12 @@ const (
 	formStrx4    = 0x28
 )
 
-// maxName bounds the name of a directory or a file, bytes: PATH_MAX of Linux. Many entries
-// may have the same one, so that a small file would take much memory.
-const maxName = 4096
+// maxName bounds the name of a directory or a file, bytes: PATH_MAX of Linux. maxNames bounds those of a table:
+// many entries may have the same one, so that a small file would take much memory.
+const (
+	maxName  = 4096
+	maxNames = 32 << 20
+)
 
 // errHeader says that the header of a line table holds less than it promises, or something
 // that is not known.
@@ -87,11 +90,15 @@ func (l *Lines) fileNames(off int64, dir string) ([]string, error) {
 	if h.b == nil {
 		return nil, errHeader
 	}
-	return joined(dirs, files, dir), nil
+	names := joined(dirs, files, dir)
+	if names == nil {
+		return nil, errHeader
+	}
+	return names, nil
 }
 
 // joined returns the whole names of files. dir is the directory of the compilation as the
-// unit has it; directory 0 is the same one, by the line table.
+// unit has it; directory 0 is the same one, by the line table. It returns nil if they take more than maxNames.
 func joined(dirs, files []named, dir string) []string {
 	base := dir
 	if len(dirs) > 0 && dirs[0].name != "" {
@@ -99,13 +106,16 @@ func joined(dirs, files []named, dir string) []string {
 			base = join(dir, base)
 		}
 	}
-	names := make([]string, len(files))
+	names, size := make([]string, len(files)), 0
 	for i, f := range files {
 		in := base
 		if f.dir > 0 && f.dir < uint64(len(dirs)) {
 			in = join(base, dirs[f.dir].name)
 		}
 		names[i] = join(in, f.name)
+		if size += len(names[i]); size > maxNames {
+			return nil
+		}
 	}
 	return names
 }
@@ -122,7 +132,7 @@ func (h *header) entries() []named {
 		h.b = nil // each takes a byte at least
 		return nil
 	}
-	list := make([]named, 0, n)
+	list, size := make([]named, 0, n), 0
 	for range n {
 		var x named
 		for _, p := range parts {
@@ -134,7 +144,7 @@ func (h *header) entries() []named {
 				x.dir = v
 			}
 		}
-		if h.b == nil || len(x.name) > maxName {
+		if size += len(x.name); h.b == nil || len(x.name) > maxName || size > maxNames {
 			h.b = nil
 			return nil
 		}
