@@ -228,7 +228,7 @@ func TestLies(t *testing.T) {
 	tables := readSiteTables(t)
 	l := &lieRun{t: t, only: os.Getenv("LIES_CASE"), kinds: wordsOf("LIES_KINDS")}
 	names, windows := []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}, armWindows()
-	n := testsize.Of(t, 0, 1, 6)
+	n := testsize.Of(t, 0, 1, 4)
 	if v, err := strconv.Atoi(os.Getenv("LIES")); err == nil {
 		n = (v + len(names) - 1) / len(names)
 	}

@@ -114,7 +114,10 @@ func schemaCalls(dir string) (calls [][]string) {
 	calls = append(calls, []string{"pokes", "--learned", filepath.Join(dir, "coresight/snapshots/juno_r1_1")})
 	snapshots, _ := filepath.Glob(filepath.Join(dir, "coresight/snapshots/*"))
 	for _, s := range snapshots {
-		calls = append(calls, []string{"flow", s, "--level", "element", "--gaps", "--last", "20000"}, []string{"info", s}, []string{"packets", s})
+		calls = append(calls, []string{"flow", s, "--level", "element", "--gaps", "--last", "20000"}, []string{"info", s})
+		if filepath.Base(s) != "bugfix-exact-match" { // it has as many packets as all others together, of the same kinds
+			calls = append(calls, []string{"packets", s})
+		}
 	}
 	return calls
 }
