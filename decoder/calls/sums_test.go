@@ -55,5 +55,7 @@ func TestSelfSums(t *testing.T) {
 			all += ambiguous
 		}
 	}
-	t.Logf("%d ambiguous instructions", all)
+	if all == 0 {
+		t.Error("no instruction is ambiguous: nothing was compared")
+	}
 }
