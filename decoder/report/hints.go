@@ -9,7 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/plural"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -45,7 +44,7 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 	case g.Reason == event.NoSync && by != debugger && st.Head == st.Size && len(st.Losses) == 0:
 		return st.Protocol.SyncHint
 	case g.Reason == event.NoSync && by != perfOfPT:
-		return oftener(st.Protocol.Name)
+		return wrapped + st.Protocol.Oftener
 	case by == debugger:
 	case g.Reason == event.NoText:
 		return codeHint(s, g)
@@ -62,14 +61,6 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 
 // wrapped begins what to do about trace in front of a sync point.
 const wrapped = "a buffer that wrapped around begins anywhere: for sync points more often, "
-
-// oftener is what to do about trace in front of a sync point of a protocol of CoreSight's.
-func oftener(protocol string) string {
-	if protocol == "ITM" {
-		return wrapped + "set " + stream.SyncRegister(protocol) + " to 1, and ITM_TCR.SYNCENA"
-	}
-	return wrapped + "set the unit's " + stream.SyncRegister(protocol) + " lower"
-}
 
 // cutHint is what to do where the file ends before the trace does.
 const cutHint = "the file ends before the trace does: copy the recording whole, or record again and let the recorder end by itself"

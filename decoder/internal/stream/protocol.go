@@ -13,6 +13,7 @@ type Protocol struct {
 	Name     string // as info prints it
 	Sync     string // what a segment begins with, for messages
 	SyncHint string // what to do about a stream that holds no Sync
+	Oftener  string // what to do for sync points more often; "": the recorder says
 	RawFlag  string // the command's flag that names a file of bare trace; "": none
 
 	// AuxType is the type of perf's AUX areas that hold such trace as it is (enum
